@@ -13,7 +13,7 @@ class Kind(Value, frozen=True):
     """What is counted of a column, or of several together."""
 
     counted_as: ClassVar[str]
-    read_as: ClassVar[Any] = "number"  # of a file; a "category" is whatever its values are
+    read_as: ClassVar[Any] = "float"  # of a file; "categorical" is whatever the values are
     takes_plain_values: ClassVar[bool] = False  # what is encoded says no more than the value itself
 
     @property

@@ -139,7 +139,7 @@ class Categories(_Values, frozen=True):
     """
 
     counted_as: ClassVar[str] = "codes"
-    read_as: ClassVar[str] = "category"
+    read_as: ClassVar[str] = "categorical"
     read_as_is: ClassVar[tuple[Any, ...]] = (np.int64, np.int32)
 
     values: tuple[Label, ...] = ()

@@ -131,7 +131,6 @@ TEXTS = (
         tb.Words("whitespace", ngrams=(2, 2)),
         tb.Words("characters", ngrams=(1, 2)),
         tb.Words(stop_words=("AUS", "and")),
-        tb.Words(buckets=7),
     ],
     ids=repr,
 )

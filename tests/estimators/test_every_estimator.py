@@ -51,7 +51,7 @@ CASES: list[tuple[Any, Any]] = [
     (tb.TextNB(), TEXTS),
     (tb.TextNB(ngrams=(1, 2), stop_words=["now"], idf=True, norm="l2"), TEXTS),
     (tb.TextNB(prior=STATED, positive=1, calibration="temperature"), TEXTS),
-    (tb.TextNB(buckets=64, tf="log", event="bernoulli"), TEXTS),
+    (tb.TextNB(tf="log", event="bernoulli"), TEXTS),
     (tb.TextNB(vocabulary=["dinner", "lottery"], event="complement"), TEXTS),
     (tb.MixedNB(categorical_features=[0], max_categories=[9]), COUNTS * 1.0),
     (tb.GaussianNB(var_smoothing=0.1), NUMBERS),

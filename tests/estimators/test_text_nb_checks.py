@@ -64,7 +64,7 @@ PIPELINES = [
     Pipeline([("spell", Spelled()), ("text", TextNB(**options))])
     for options in (
         {},
-        {"event": "bernoulli", "buckets": 512},
+        {"event": "bernoulli"},
         {"event": "complement", "idf": True},
     )
 ]

@@ -30,7 +30,6 @@ OPTIONS = {
     "characters": {"tokens": "characters", "ngrams": (1, 3)},
     "min_df": {"min_df": 2},
     "best": {"best": 5},
-    "buckets": {"buckets": 32},
     "log, l2": {"tf": "log", "norm": "l2"},
     "vocabulary": {"vocabulary": ("dinner", "lottery", "never")},
     "prior": {"prior": {"ham": 0.5, "odd": 0.25, "spam": 0.25}},
@@ -156,17 +155,3 @@ def test_memory_follows_the_vocabulary_and_not_the_stream():
         tracemalloc.stop()
     assert len(model.vocabulary_) == 300
     assert second - first < 50_000  # the documents of a half are 170 kB
-
-
-def test_buckets_keep_memory_constant_however_many_words_come():
-    sizes = {}
-    for name, options in {"names": {}, "buckets": {"buckets": 64}}.items():
-        model = TextNB(**options).partial_fit(*next(stream_of(1, 3, 10**9)))
-        tracemalloc.start()
-        try:
-            first = kept_after(model, stream_of(12, 4, 10**9))
-            sizes[name] = kept_after(model, stream_of(12, 5, 10**9)) - first
-        finally:
-            tracemalloc.stop()
-    assert sizes["buckets"] < 50_000 < 120_000 < sizes["names"]  # 7,200 new words a half
-    assert len(model.vocabulary_) == 64

@@ -396,9 +396,8 @@ DOCUMENTS = ["red green", "red red blue", "green", "blue blue grey", "grey red",
         tb.Words(ngrams=(1, 2)),
         tb.Words("whitespace", lowercase=False),
         tb.Words("characters"),
-        tb.Words(buckets=16),
     ],
-    ids=["plain", "norm", "pairs", "whitespace", "characters", "buckets"],
+    ids=["plain", "norm", "pairs", "whitespace", "characters"],
 )
 def test_of_a_text_every_word_that_matters_is_found(event, words):
     family = tb.Text(words, event=event)

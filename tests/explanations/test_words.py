@@ -71,23 +71,6 @@ def test_log_idf_and_norm_say_what_a_word_counts():
     assert found["money"].count == 2
 
 
-def test_words_in_one_bucket_count_together():
-    few = model(tb.Words(buckets=2))
-    (mail,) = explain(few, {"mail": NEW}).terms
-    read = sorted(word for each in mail.words for word in each.value.split(", "))
-    assert read == sorted(set(NEW.split()))
-    assert sum(each.count for each in mail.words) == len(NEW.split())
-    assert len(mail.words) <= 2
-
-
-def test_each_bucket_is_the_one_in_which_the_word_was_counted():
-    buckets = model(tb.Words(buckets=64))
-    for word in VOCABULARY:
-        (mail,) = explain(buckets, {"mail": word}).terms
-        alone = buckets.joint_log_likelihood({"mail": [word]})[0] - buckets.log_prior
-        assert mail.words[0].log_likelihood == pytest.approx(alone, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("options", "text", "words"),
     [

@@ -46,7 +46,6 @@ TEXTS = {
     "multinomial, unsmoothed": tb.Text(alpha=0),
     "bernoulli, unsmoothed": tb.Text(event="bernoulli", alpha=0),
     "a given vocabulary": tb.Text(vocabulary=("red", "other")),
-    "buckets": tb.Text(tb.Words(buckets=16)),
 }
 CASES = {
     "gaussian": (NUMBERS, tb.Gaussian()),
@@ -219,8 +218,6 @@ def test_a_column_without_any_values_says_nothing_and_why(case):
 @pytest.mark.parametrize("case", [n for n, c in CASES.items() if not isinstance(c[0], csr_array)])
 def test_samples_and_sizes_are_those_of_the_plain_distributions(case):
     X, family = CASES[case]
-    if case == "text, buckets":  # which have no words to write
-        return
     exponents = dict(zip(columns_of(X, family), EXPONENTS.tolist(), strict=False))
     powered = model_of(X, family, calibration=Calibration("weights", exponents))
     plain = model_of(X, family)

@@ -12,7 +12,6 @@ X = np.array([[1.0, 20.0], [2.0, 30.0], [6.0, 45.0], [9.0, 200.0]])
 Y = [0, 0, 1, 1]
 WORDS = tb.Words(tokens="whitespace")
 DOCUMENTS = {"mail": ["a b b", "b c", "free c"]}
-BUCKETS = tb.Words(buckets=4)
 
 
 def tally(columns, X=X, y=Y):
@@ -113,10 +112,6 @@ REFUSED = [
     (lambda: view(vocabulary=["free", 3]), "give a list"),
     (lambda: view(vocabulary=["Free"]), r"'Free', which Words.* never counts.*\['free'\]"),
     (lambda: view(vocabulary=["free money"]), "'free money', which Words.* never counts"),
-    (lambda: view(BUCKETS, vocabulary=["free"]), "buckets"),
-    (lambda: view(BUCKETS, best=1), "buckets"),
-    (lambda: view(BUCKETS, min_df=2), "buckets"),
-    (lambda: view(BUCKETS).sample(1), "buckets"),
 ]
 
 

@@ -111,7 +111,6 @@ REGISTRY = (
         (COUNTS, WORDS, st.sampled_from([0, 1, None]), NUMBERS, st.sampled_from([0, 3, None]))),
     alike("text", "mail", tb.Words(), DOCUMENTS),
     alike("pairs of words by their log", "mail", tb.Words(ngrams=(1, 2), tf="log"), DOCUMENTS),
-    alike("words in buckets", "mail", tb.Words(buckets=16), DOCUMENTS),
     alike("words by their idf", "mail", tb.Words(idf=WEIGHED, norm="l2"), DOCUMENTS),
     alike("two texts", "subject body", tb.Words(), DOCUMENTS),
     Registered("text beside others", tb.Schema.of(

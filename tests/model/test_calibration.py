@@ -172,7 +172,7 @@ def test_an_infinite_number_is_refused_in_a_column_of_exponent_0_too():
         model.posterior_of({"a": float("inf")})
 
 
-@pytest.mark.parametrize("setting", [s for s in SETTINGS if "buckets" not in s.name], ids=str)
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_samples_and_parameters_are_those_of_the_distributions_themselves(setting):
     tally, _, _ = counted(setting)
     plain = estimated(setting, tally)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
 from hypothesis import assume, given, strategies as st
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -192,19 +192,6 @@ def test_weighted_words(event, weighting):
     ours = TextNB(alpha=0.3, **options, **more).fit(documents, labels)
     theirs = make_pipeline(*steps, classifier(alpha=0.3)).fit(documents, labels)
     assert_same_text(ours, theirs, [*NEW, *corpus(7)[0]])
-
-
-@pytest.mark.usefixtures("each_path")
-@pytest.mark.parametrize(("buckets", "event"), crossed([1, 7, 64, 2**16], EVENTS, every=3))
-def test_buckets_are_those_of_the_hashing_vectorizer(event, buckets):
-    options, sk_options, classifier = EVENTS[event]
-    documents, labels = corpus(8, [*ASCII, *MIXED], 80)
-    hashing = HashingVectorizer(
-        n_features=buckets, alternate_sign=False, norm=None, ngram_range=(1, 2), **sk_options
-    )
-    ours = TextNB(buckets=buckets, ngrams=(1, 2), **options).fit(documents, labels)
-    theirs = make_pipeline(hashing, classifier()).fit(documents, labels)
-    assert_same_text(ours, theirs, [*NEW, *documents], named=False)
 
 
 @given(

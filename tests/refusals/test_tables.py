@@ -65,7 +65,7 @@ IN_THE_DATA = {
     "text among numbers": (column(["1", "2", "3", "4"], kind=tb.Gaussian()), "column 'c' holds '1' in row 0.*convert"),
     "text among arrow numbers": (column(pa.array([None, "b", "c", "d"]), kind=tb.Numeric()), "column 'c' holds 'b' in row 1.*convert"),
     "text and numbers": (column([1, "a", 2, 3]), "column 'c' mixes .*; convert it to one type"),
-    "booleans and numbers": (column([1, True, 2, 3]), "column 'c' mixes booleans and numbers"),
+    "booleans and numbers": (column([1, True, 2, 3]), "column 'c' mixes booleans and whole numbers"),
     "dates": (column(DATES), "column 'c' holds datetime64.*convert"),
     "dates with a zone": (mistake(pd.DataFrame({"c": DATES.tz_localize("UTC")}), Y), "column 'c' holds timestamp.*convert"),
     "dates in a list": (column([datetime.date(2020, 1, 1)] * 4), "column 'c' holds a date in row 0"),

@@ -82,8 +82,6 @@ OPTIONS = {
     "stop words by language": ({"stop_words": "english"}, f"stop_words is 'english'; {A_LIST}"),
     "a vocabulary as text": ({"vocabulary": "win rich"}, f"vocabulary is 'win rich'; {A_LIST}"),
     "min_df that no word has": ({"min_df": 50}, "min_df=50 asks for at least 50 documents"),
-    "buckets by name": ({"buckets": 8, "min_df": 2}, r"words without names \(buckets\)"),
-    "idf and buckets": ({"buckets": 8, "idf": True}, "idf needs words by name.*buckets"),
     "alpha by name": ({"alpha": "bernoulli"}, "alpha is 'bernoulli'; it must be a number"),
     "complement without alpha": ({"alpha": 0, "event": "complement"}, "needs alpha > 0"),
     "prior": ({"prior": "unifrom"}, "prior is 'unifrom'; use 'empirical', 'smoothed', 'uniform'"),
@@ -113,7 +111,7 @@ def test_a_vocabulary_comes_in_any_form_that_can_be_read_again(form):
 
 
 COUNTED = {
-    "ngrams": (1, 2), "tokens": "characters", "stop_words": ["the"], "buckets": 8,
+    "ngrams": (1, 2), "tokens": "characters", "stop_words": ["the"],
     "lowercase": False, "min_length": 1, "tf": "log", "norm": "l2", "idf": True,
     "strip_accents": True,
 }  # fmt: skip
@@ -141,7 +139,7 @@ def test_options_that_are_free_at_estimation_hold_from_the_next_batch(option):
     np.testing.assert_allclose(model.predict_proba(DOCUMENTS), whole.predict_proba(DOCUMENTS))
 
 
-@pytest.mark.parametrize("other", [TextNB(ngrams=(1, 2)), TextNB(buckets=8), TextNB(norm="l2")])
+@pytest.mark.parametrize("other", [TextNB(ngrams=(1, 2)), TextNB(norm="l2")])
 def test_models_that_counted_differently_do_not_merge(other):
     model, other = TextNB().fit(DOCUMENTS, LABELS), other.fit(DOCUMENTS, LABELS)
     refused(lambda: model.merge(other), "on one side and .* on the other", model, other)

@@ -261,7 +261,7 @@ OF_EVERY_FAMILY = (
     "multinomial, missing values",
     "complement",
     "poisson, unsmoothed",
-    "text, Words(buckets=8), event=multinomial",
+    "text, event=multinomial",
     "text, event=bernoulli",
     "mixed, with families of their own",
     "two texts",

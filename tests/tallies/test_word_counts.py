@@ -6,7 +6,6 @@ from math import log1p, sqrt
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.utils import murmurhash3_32
 
 import tallybayes as tb
 from limited import limited_to
@@ -39,8 +38,6 @@ KINDS = [
     tb.Words(idf=tb.Idf({"lottery": 2.5, "you": 0.75, "über": 1.0, "never": 3.0}), norm="l2"),
     tb.Words(tf="log", idf=tb.Idf({"lottery": 2.5, "you": 0.75}), norm="l2"),
     tb.Words(tokens=str.split),
-    tb.Words(buckets=7),
-    tb.Words(buckets=1, ngrams=(1, 2)),
 ]
 law = scaled(0.48)
 READERS = ["plain", "compiled", "threads"]
@@ -71,9 +68,7 @@ def read_by(reader, rows, words):
 
 def what_counts(terms, words):
     """Return what each term of a document counts."""
-    known = dict(zip(words.idf.terms, words.idf.values.tolist(), strict=True)) if words.idf else {}
-    if words.buckets:
-        terms = [f"#{abs(murmurhash3_32(term.encode())) % words.buckets}" for term in terms]
+    known = words.idf.weights if words.idf else {}
     found = Counter(term for term in terms if not words.idf or term in known)
     counts = {t: log1p(f) if words.tf == "log" else float(f) for t, f in found.items()}
     counts = {t: f * known.get(t, 1.0) for t, f in counts.items()}
@@ -109,10 +104,7 @@ def assert_counted(got, rows, words):
     terms = [block.terms.texts[number] for number in indices]
     found = dict(zip(zip(labels, terms, strict=True), of_words.tolist(), strict=True))
     assert found.keys() == sums.keys()
-    if words.buckets:
-        assert len(block.terms) == words.buckets
-    else:
-        assert set(block.without_unused().terms.texts) == {term for _, term in sums}
+    assert set(block.without_unused().terms.texts) == {term for _, term in sums}
     for pair, three in sums.items():
         assert found[pair] == pytest.approx(three.tolist(), rel=1e-12)
         assert found[pair][:2] == three[:2].tolist()
@@ -184,9 +176,9 @@ IDF = tb.Words(idf=tb.Idf({"one": 1.0}))
 
 @pytest.mark.parametrize(
     ("mine", "other"),
-    [(tb.Words(), tb.Words(ngrams=(1, 2))), (tb.Words(), tb.Words(buckets=4)), (tb.Words(), IDF),
+    [(tb.Words(), tb.Words(ngrams=(1, 2))), (tb.Words(), IDF),
      (IDF, tb.Words(idf=tb.Idf({"one": 2.0, "two": 1.0})))],
-    ids=["pairs", "buckets", "idf", "another idf"],
+    ids=["pairs", "idf", "another idf"],
 )  # fmt: skip
 def test_words_counted_in_different_ways_do_not_add_up(mine, other):
     mine, theirs = (tally([("a", 1.0, "one")], words) for words in (mine, other))

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tallybayes import Words
-from tallybayes.tokenizer import Buckets, Documents, Reading
+from tallybayes.tokenizer import Documents, Reading
 
 BLANKS = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -72,9 +72,10 @@ def reader_of(words, documents, compiled, known=None):
 def read(reader, rows, bounds=None):
     """Return the bag of each document, by the numbers of terms, once their lengths were checked."""
     found = []
-    for piece in reader.pieces(rows, bounds):
-        assert piece.rows.start == len(found)
-        for k in range(piece.rows.stop - piece.rows.start):
+    for here, piece in reader.pieces(rows, bounds):
+        assert here.start == len(found)
+        assert here.stop - here.start == len(piece)
+        for k in range(len(piece)):
             here = slice(piece.indptr[k], piece.indptr[k + 1])
             numbers, counts = piece.indices[here].tolist(), piece.data[here].tolist()
             assert len(set(numbers)) == len(numbers)
@@ -86,10 +87,8 @@ def read(reader, rows, bounds=None):
 
 def named(reader, found):
     """Put the names of terms into bags."""
-    if isinstance(reader.terms, Buckets):
-        return found
     names = reader.terms.texts
-    assert len(names) == len(set(names)) == reader.n_terms
+    assert len(names) == len(set(names))
     return [{names[number]: count for number, count in bag.items()} for bag in found]
 
 

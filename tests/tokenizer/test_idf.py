@@ -16,7 +16,7 @@ def test_weights_from_counts_are_those_of_scikit_learn():
     terms = theirs.get_feature_names_out().tolist()
     documents = np.array([sum(term in text.split() for text in texts) for term in terms], float)
     ours = Idf.of_counts(terms, documents, len(texts))
-    assert list(ours.terms) == terms
+    assert ours.terms.texts == terms
     np.testing.assert_allclose(ours.values, theirs.idf_, rtol=1e-15)
 
 
@@ -24,7 +24,7 @@ def test_weights_are_equal_in_any_order_and_after_a_pickle():
     one, other = Idf({"a": 1.0, "b": 2.0}), Idf({"b": 2, "a": 1})
     assert one == other == pickle.loads(pickle.dumps(one))
     assert hash(one) == hash(other)
-    assert one.as_terms.texts == ["a", "b"]
+    assert one.terms.texts == ["a", "b"]
 
 
 def test_other_weights_are_not_equal():

@@ -6,13 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.utils import murmurhash3_32
 
 from tallybayes import Words
 from tallybayes.kernels.choice import load_text
 from tallybayes.tokenizer import terms as module
-from tallybayes.tokenizer.terms import Buckets, Terms, murmur
+from tallybayes.tokenizer.terms import Terms
 from tokenizer.readers import compiled_bags, plain_bags, read, reader_of
 
 load_text()
@@ -98,26 +96,6 @@ def test_similar_words_are_told_apart(chosen):
     assert compiled_bags(words, [text], known) == plain_bags(words, [text], known) == [kept]
 
 
-@pytest.mark.parametrize("n", [1, 2, 13, 1024, 2**22])
-@pytest.mark.parametrize("read", [plain_bags, compiled_bags])
-def test_buckets_are_the_columns_of_scikit_learn(n, read):
-    rng = np.random.default_rng(5)
-    texts = [" ".join(f"w{k}{'é' * (k % 7)}" for k in rng.integers(0, 400, 60)) for _ in range(20)]
-    theirs = HashingVectorizer(
-        n_features=n, alternate_sign=False, norm=None, ngram_range=(1, 2)
-    ).transform([*texts, ""])
-    found = read(Words(ngrams=(1, 2)), [*texts, ""], Buckets(n))
-    for row, bag in enumerate(found):
-        columns = theirs[row].tocoo()
-        assert bag == dict(zip(columns.coords[-1].tolist(), columns.data.tolist(), strict=True))
-
-
-@given(st.text(max_size=70))
-def test_the_hash_of_a_word_is_that_of_scikit_learn(word):
-    assert murmur(word) == murmurhash3_32(word.encode(), positive=True)
-    assert Buckets(3).texts == ["#0", "#1", "#2"]
-
-
 def longest_run(words):
     """Return the longest run of full slots, all of which a search may have to look at."""
     full = Terms.of(words).table.slots[:, 2] != 0
@@ -168,7 +146,6 @@ def test_one_line_of_terms_shares_its_words_and_others_copy_them():
     ]  # fmt: skip
     # what others have added is not known to those who were there before
     assert first.numbers(["a", "c", "d"]).tolist() == [0, -1, -1]
-    assert first.number("c") == -1
     assert first.numbers_of(longer).tolist() == [0, 1, -1, -1]
     for read_them in (compiled_bags, plain_bags):
         assert read_them(Words(min_length=1), ["a b c d"], first) == [{"a": 1, "b": 1}]

@@ -230,7 +230,6 @@ EVERY_SETTING = (
         {"min_df": 2}, {"max_df": 2}, {"min_df": 0.25, "max_df": 0.5}, {"max_df": 0.4})),
     *(text(closed, event=event, vocabulary=("red", "grey", "never"))
       for event, closed in EVENTS.items()),
-    *(text(closed, event=event, words=tb.Words(buckets=8)) for event, closed in EVENTS.items()),
     text(words=tb.Words(tf="log")),
     text(event="boolean", length_power=0.5),
     text(words=tb.Words(tf="log"), event="complement", length_power=1.0),
@@ -292,7 +291,7 @@ CORE = (
     "text, event=multinomial",
     "text, event=boolean, min_df=2",
     "text, event=bernoulli",
-    "text, Words(buckets=8), event=complement",
+    "text, event=complement",
     "text, best=3",
     "mixed",
     "mixed, with families of their own",

@@ -170,9 +170,9 @@ def test_a_document_s_evidence_is_divided_by_its_number_of_words_to_a_power():
 DATA = documents(120, 3, longest=9)
 
 
-@pytest.fixture(scope="module", params=[None, 64], ids=["names", "buckets"])
-def model(request):
-    return tb.TextNB(calibration="words", buckets=request.param).fit(*DATA)
+@pytest.fixture(scope="module")
+def model():
+    return tb.TextNB(calibration="words").fit(*DATA)
 
 
 class TestFitted:
@@ -182,10 +182,11 @@ class TestFitted:
         found, text = model.calibration_, "buy you you never"
         mean, parameters = found.exponents["text"], model.model_.factors[0].parameters
         logs = parameters.fractions.log()
-        names = [f"#{parameters.terms.number(w)}" if model.buckets else w for w in text.split()]
-        numbers = [parameters.terms.number(word) for word in text.split()]
-        of = found.words["text"].to_dict()
-        known = [(n, of.get(name, mean)) for n, name in zip(numbers, names, strict=True) if n >= 0]
+        numbers = parameters.terms.numbers(text.split()).tolist()
+        of = found.words["text"].weights
+        known = [
+            (n, of.get(name, mean)) for n, name in zip(numbers, text.split(), strict=True) if n >= 0
+        ]
         scores = np.log(model.model_.prior) + list(found.constants.values())
         scores = scores + sum(w * logs[:, n] for n, w in known) / len(known) ** 0.5
         expected = np.exp(scores - np.logaddexp.reduce(scores))
@@ -198,14 +199,13 @@ class TestFitted:
         total = sum(np.array(part.log_likelihood) for part in found.smallest_terms)
         np.testing.assert_allclose(total + found.log_prior, found.joint, rtol=1e-9)
         words = {part.value: part for part in found.terms[0].words}
-        if not model.buckets:
-            logs = model.model_.factors[0].parameters.fractions.log()
-            for word in ("buy", "you", "dinner"):
-                of_all = model.calibration_.words["text"].to_dict()[word]
-                assert words[word].exponent == pytest.approx(of_all / 2.0, rel=1e-9)  # of 4 words
-                said = logs[:, model.model_.factors[0].parameters.terms.number(word)]
-                times = words[word].exponent * words[word].weight
-                assert words[word].log_likelihood == pytest.approx(times * said, rel=1e-9)
+        parameters = model.model_.factors[0].parameters
+        for word in ("buy", "you", "dinner"):
+            of_all = model.calibration_.words["text"].weights[word]
+            assert words[word].exponent == pytest.approx(of_all / 2.0, rel=1e-9)  # of 4 words
+            said = parameters.fractions.log()[:, parameters.terms.numbers([word])[0]]
+            times = words[word].exponent * words[word].weight
+            assert words[word].log_likelihood == pytest.approx(times * said, rel=1e-9)
         assert "exponent" in str(found)
         assert "multiplied by its constant" in str(tb.explain(model, text, "working"))
 

@@ -38,7 +38,7 @@ def test_every_family_can_be_typed(word):
         ("text:min_df=0.1", tb.Text(min_df=0.1)),
         ("text:vocabulary=none", tb.Text(vocabulary=("none",))),
         ("text:stop_words=true;1;the", tb.Text(tb.Words(stop_words=("true", "1", "the")))),
-        ("text:buckets=1024,event=boolean", tb.Text(tb.Words(buckets=1024), event="boolean")),
+        ("text:tf=log,event=boolean", tb.Text(tb.Words(tf="log"), event="boolean")),
         ("text:max_features=none", tb.Text()),
     ],
 )

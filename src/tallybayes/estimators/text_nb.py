@@ -39,8 +39,8 @@ class TextNB(NaiveBayes):
         As for `NaiveBayes`; of one column "temperature" and "weights" are one exponent. "words" is
         an exponent for each word, which makes the most accurate model.
     tokens : {"words", "unicode", "whitespace", "characters"} or a function
-        What a document is made of: see `Words`, also for the next five options and for `tf`,
-        `norm` and `buckets`.
+        What a document is made of: see `Words`, also for the next five options and for `tf`
+        and `norm`.
     ngrams : tuple, optional
         The shortest and the longest run of tokens that counts as a word. When not given, (1, 1),
         or what the phrases of the vocabulary need.
@@ -50,8 +50,8 @@ class TextNB(NaiveBayes):
         Which of the counted words are used: see `Text`.
     length_power
         What a document's words say is divided by their number to this power: see `Text`.
-    tf, norm, buckets
-        What a word counts in a document, and whether words keep their names.
+    tf, norm
+        What a word counts in a document.
     idf : bool
         Weigh words by log((1 + N) / (1 + n)) + 1, n of N documents having them. `fit` then goes
         through the documents twice, because n has to be known first; later batches use the weights
@@ -103,7 +103,6 @@ class TextNB(NaiveBayes):
         tf: str = "count",
         idf: bool = False,
         norm: str | None = None,
-        buckets: int | None = None,
         positive: Label | None = None,
         calibration: How | None = None,
     ) -> None:
@@ -125,7 +124,6 @@ class TextNB(NaiveBayes):
         self.tf = tf
         self.idf = idf
         self.norm = norm
-        self.buckets = buckets
         self.positive = positive
         self.calibration = calibration
 
@@ -141,8 +139,8 @@ class TextNB(NaiveBayes):
             one = Words(**options)
             sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
             ngrams = (max(min(sizes), 1), max(max(sizes), 1))
-        options |= {"buckets": self.buckets, "stop_words": self.stop_words or ()}
-        return Words(**options, ngrams=ngrams or (1, 1), **more)
+        options |= {"ngrams": ngrams or (1, 1), "stop_words": self.stop_words or ()}
+        return Words(**options, **more)
 
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""

@@ -319,7 +319,7 @@ def _edits(model: Model, column: ModelColumn, text: str) -> dict[str, Change]:
         edits[_without(text, places[word])] = Change(column.name, word, None, "removed")
     for words in most_informative(model, ADDED, column=column.name).values():
         for word in (str(each.value) for each in words):
-            if word not in tells and not word.startswith("#"):  # a bucket has no name
+            if word not in tells:
                 edits[f"{text} {word}".strip()] = Change(column.name, None, word, "added")
     return edits
 

@@ -38,7 +38,7 @@ from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_counts import DOCUMENTS
-from tallybayes.tokenizer import Bagged, Buckets
+from tallybayes.tokenizer import Bagged
 
 HELD = 1e5  # times what other rows have
 
@@ -178,7 +178,7 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     never = np.zeros((len(counts), len(base) - counts.shape[1]))
     counts = np.ascontiguousarray(np.hstack([counts, never]) if never.size else counts)
     assert isinstance(block, Bagged)
-    bags = block.as_bags().weighted(words)
+    bags = block.weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
     alpha = alpha_of_each(family.alpha, base).copy()
@@ -197,8 +197,6 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
 
 def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:
     """Mark the words used without any document, and without one that has them."""
-    if isinstance(counted.terms, Buckets):
-        return (np.ones(len(counted.terms), bool),) * 2
     if text.vocabulary is not None:
         numbers = counted.terms.numbers(text.vocabulary)
         given = np.append(np.zeros(len(counted.terms), bool), numbers[numbers < 0] < 0)

@@ -26,7 +26,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
-from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean, number, whole
+from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.families.counts import (
     SHARE_ELSEWHERE,
     Bernoulli,
@@ -54,16 +54,7 @@ from tallybayes.kernels.scoring import row_sums
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
-from tallybayes.tokenizer import (
-    Bagged,
-    Bags,
-    Buckets,
-    Documents,
-    Reading,
-    Terms,
-    Words,
-    WordWeights,
-)
+from tallybayes.tokenizer import Bagged, Bags, Documents, Reading, Terms, Words, WordWeights
 from tallybayes.tokenizer.words import in_utf8
 
 Integers = NDArray[np.int64]
@@ -229,7 +220,7 @@ class TextParameters(Parameters):
 
     text: Text
     counted: WordCounts
-    terms: Terms | Buckets
+    terms: Terms
     numbers: Array | None
     exponent: float = 1.0
     weights: Floats | None = None
@@ -289,16 +280,16 @@ class TextParameters(Parameters):
             return
         self.bag.by_column  # noqa: B018 (made once, before the threads ask for it)
         if isinstance(block, Bagged):
-            if isinstance(self.terms, Terms) and block.terms is not self.terms:
+            if block.terms is not self.terms:
                 block = block.renumbered(self.terms)
-            self._add_bags(block.as_bags(), block.missing, out)
+            self._add_bags(block, block.missing, out)
             return
         assert isinstance(block, Documents)
         reading = Reading(block, self.text.words, self.terms)
 
         def work(rows: slice) -> None:
-            for bags in reading.reader().pieces(np.arange(rows.start, rows.stop)):
-                here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
+            for piece, bags in reading.reader().pieces(np.arange(rows.start, rows.stop)):
+                here = slice(rows.start + piece.start, rows.start + piece.stop)
                 missing = None if block.missing is None else block.missing[here]
                 self._add_bags(bags, missing, out[here])
 
@@ -324,8 +315,6 @@ class TextParameters(Parameters):
         It has as many words as documents of its class have, a Poisson number around their mean,
         drawn by their shares and in no order; for Bernoulli each word is there or not on its own.
         """
-        if not isinstance(self.terms, Terms):
-            raise CannotDrawError("words without names (buckets) make no documents")
         texts, words = np.array(self.terms.texts, dtype=object), self.text.words
         shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
         sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)
@@ -375,20 +364,19 @@ class TextParameters(Parameters):
         adds log P(w | c), and all that are not there add log(1 - P(w | c)) together.
         """
         read = Counter(in_utf8(term) for term in self.text.words.terms(str(value)))
-        terms_of: dict[int, list[str]] = {}  # several may be in one bucket
-        for term in read:
-            terms_of.setdefault(self.terms.number(term), []).append(term)
+        places = dict(zip(read, self.terms.numbers([*read]).tolist(), strict=True))
         nothing = (0.0,) * self.counted.n_classes
         unknown = [
-            Piece(term, (), nothing, float(read[term]), 0.0, left_out=UNKNOWN)
-            for term in terms_of.pop(-1, [])
+            Piece(term, (), nothing, float(read.pop(term)), 0.0, left_out=UNKNOWN)
+            for term, place in places.items()
+            if place < 0
         ]
-        numbers = np.array(list(terms_of), np.int64)
-        counts = np.array([sum(read[t] for t in terms) for terms in terms_of.values()], np.int64)
+        numbers = np.array([places[term] for term in read], np.int64)
+        counts = np.array([*read.values()], np.int64)
         weights = np.ones(len(numbers))
         if not self.text.once:
             ends = np.array([0, len(numbers)], np.int64)
-            bags = Bags(slice(0, 1), ends, numbers, counts, counts.sum(keepdims=True))
+            bags = Bags(ends, numbers, counts, counts.sum(keepdims=True))
             weights = np.asarray(bags.weighted(self.text.words).data, np.float64)
         exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers]
         exponents = exponents / max(float(weights.sum()), TINY) ** self.length_power
@@ -403,10 +391,10 @@ class TextParameters(Parameters):
             absent = [piece] if n else []
         else:
             logs = times(self.plain.by_column[numbers], (weights * exponents)[:, None])
-        columns = (part.tolist() for part in (logs, counts, weights, exponents))
+        columns = (part.tolist() for part in (logs, weights, exponents))
         known = [
-            Piece(", ".join(terms), (place,), tuple(row), float(n), w, exponent)
-            for (place, terms), row, n, w, exponent in zip(terms_of.items(), *columns, strict=True)
+            Piece(term, (places[term],), tuple(row), float(n), w, exponent)
+            for (term, n), row, w, exponent in zip(read.items(), *columns, strict=True)
         ]
         return [*known, *absent, *unknown]
 
@@ -474,7 +462,6 @@ class WordSums(UnitTerm):
             "idf": None if words.idf is None else words.idf.values[kept],
             "norm": words.norm,
             "length_power": of.length_power,
-            "buckets": words.buckets,
             "reader": words.pattern(),
         }
 
@@ -493,8 +480,6 @@ def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
 @lru_cache(8)  # a long vocabulary is not read again in every batch
 def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
     """Refuse a vocabulary with terms that are never made."""
-    if words.buckets is not None:
-        raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
     for term in vocabulary:
         if term not in (made := words.terms(term)):
             raise TallyBayesError(
@@ -503,15 +488,13 @@ def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
             )
 
 
-def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
+def _chosen(block: WordCounts, text: Text) -> tuple[Terms, Integers | None]:
     """Return the words that are used, and their numbers, as `TextParameters` has them."""
     given = None if text.vocabulary is None else Terms.of(text.vocabulary)
     if text.words.idf is not None:
-        given = text.words.idf.as_terms
+        given = text.words.idf.terms
     if text.takes_all and given is None:
         return block.terms, None
-    if isinstance(block.terms, Buckets):
-        raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
     if given is not None:
         numbers = block.terms.numbers_of(given)
     else:

@@ -37,7 +37,7 @@ _inline = njit(nogil=True, error_model="numpy", inline="always")
 BATCH = 256  # terms that go through the last steps together: their keys stay in the cache
 WORDS, BLANKS, CHARACTERS = range(3)  # how documents are cut
 
-_U8, _U32, _8 = np.uint8, np.uint32, np.uint64(8)
+_U8, _8 = np.uint8, np.uint64(8)
 _ONE, _NO = np.int64(1), np.bool_(False)  # a literal would be compiled apart
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HASHED = np.uint64(0xFF00000000000000)
@@ -141,31 +141,6 @@ def enter_all(text: Array, tokens: Array, keys: Array, ids: Array, table: Any, l
     for first in range(0, len(ids), BATCH):
         count = min(BATCH, len(ids) - first)
         _find(text, tokens, first, _ONE, count, keys, ids[first:], table, learn)
-
-
-@_inline
-def _scrambled(part: Any) -> Any:
-    part = _U32(part * _U32(0xCC9E2D51))
-    return _U32(_U32(part << _U32(15) | part >> _U32(17)) * _U32(0x1B873593))
-
-
-@_loop
-def _hash(
-    text: Array, tokens: Array, first: int, n: int, count: int, buckets: int, ids: Array
-) -> None:
-    """Write the buckets of `count` n-grams: their MurmurHash3, as scikit-learn takes it."""
-    for q in range(count):
-        begin, end = tokens[2 * (first + q)], tokens[2 * (first + q + n) - 1]
-        h = _U32(0)
-        while end - begin >= 4:
-            h ^= _scrambled(_U32(load64(text, begin)))
-            h = _U32(_U32(h << _U32(13) | h >> _U32(19)) * _U32(5) + _U32(0xE6546B64))
-            begin += 4
-        rest = load64(text, begin) & ((np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1))
-        h ^= _scrambled(_U32(rest)) ^ _U32(end - tokens[2 * (first + q)])
-        h = _U32(_U32(h ^ h >> _U32(16)) * _U32(0x85EBCA6B))
-        h = _U32(_U32(h ^ h >> _U32(13)) * _U32(0xC2B2AE35))
-        ids[q] = abs(np.int64(np.int32(h ^ h >> _U32(16)))) % buckets
 
 
 @_inline
@@ -347,16 +322,15 @@ def _bag(
 def bags(
     source: Array, starts: Array, ends: Array, to_lower: Array, done: int,
     cut: int, least: int, shortest: int, longest: int, stop: Array, spelling: Array,
-    table: Any, learn: bool, buckets: int,
+    table: Any, learn: bool,
     scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array, indptr: Array,
     lengths: Array, indices: Array, data: Array,
 ) -> int:  # fmt: skip
     """Put documents from `done` on into bags: the numbers of their terms, each once, and how often.
 
-    The numbers are those of `buckets`, if there are any, or else those of a table of terms, which
-    are learnt if they are new, or left out. `lengths` tells how many terms of each document are in
-    its bag. Returns the number of documents finished: fewer than all if the table is full. What has
-    been learnt of a document stays learnt when it is read again.
+    Terms that are not in the table are learnt, or left out. `lengths` tells how many terms of each
+    document are in its bag. Returns the number of documents finished: fewer than all if the table
+    is full. What has been learnt of a document stays learnt when it is read again.
     """
     slots, secret, letters, edges, size = table
     text, inside, spare = scratch[0], scratch[1], scratch[2]
@@ -386,14 +360,11 @@ def bags(
             for first in range(0, n_tokens - order + 1, BATCH):
                 count = min(BATCH, n_tokens - order + 1 - first)
                 span = tokens[2 * (first + count + order) - 3] - tokens[2 * first]
-                if buckets:
-                    _hash(terms, tokens, first, order, count, buckets, ids)
-                elif learn and (
+                if learn and (
                     2 * (size[0] + BATCH) > len(slots) or size[1] + order * span + 16 > len(letters)
                 ):
                     return i
-                else:
-                    _find(terms, tokens, first, order, count, keys, ids, table, learn)
+                _find(terms, tokens, first, order, count, keys, ids, table, learn)
                 w = _bag(ids, count, start, w, place, indices, data)
         indptr[i + 1] = w
         length = 0

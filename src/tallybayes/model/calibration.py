@@ -92,8 +92,8 @@ class Calibration(Value, frozen=True, eq=False):
         width = max(map(len, self.exponents))
         ordered = sorted(self.exponents.items(), key=lambda item: -item[1])
         lines = [f"{name:<{width}}  {weight:.3f}" for name, weight in ordered]
-        for name, weights in self.words.items():
-            order = np.argsort(weights.values)[[0, -1]] if weights.terms else ()
-            ends = [f"{weights.terms[k]!r} {weights.values[k]:.3f}" for k in order]
-            lines.append(f"{len(weights.terms)} words of {name!r}: {' to '.join(ends)}")
+        for name, words in self.words.items():
+            by_weight = sorted(words.weights.items(), key=lambda item: item[1])
+            ends = [f"{word!r} {weight:.3f}" for word, weight in by_weight]
+            lines.append(f"{len(ends)} words of {name!r}: {' to '.join([*ends[:1], *ends[-1:]])}")
         return "\n".join([head, f"{'column':<{width}}  exponent", *lines])

@@ -21,8 +21,9 @@ from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.sources.columns import PYTHON_TYPES, ColumnType
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import KEPT, ColumnType
+from tallybayes.sources.row_stream import KEPT
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -179,7 +180,7 @@ class ScorePlan:
         target = target or fitted.tally.schema.target
         types = {**column_types(fitted.tally), target: type_of_labels(fitted.classes)}
         if weight is not None:
-            types[weight] = "number"
+            types[weight] = "float"
         return cls(fitted.model, target, weight, types)
 
     def predictions(self, table: Any) -> Predictions:
@@ -205,7 +206,7 @@ def column_types(tally: Tally) -> dict[str, ColumnType]:
             continue
         for unit, name in enumerate(tally.schema.names_of(group)):
             types[name] = group.kind.read_as
-            if types[name] == "category":
+            if types[name] == "categorical":
                 support = block.support(unit, group.kind)
                 counted = () if support is None else support.values
                 types[name] = type_of_labels((*counted, *tally.schema.declared.get(name, ())))
@@ -215,14 +216,14 @@ def column_types(tally: Tally) -> dict[str, ColumnType]:
 def type_to_read(column: Column, kind: Kind) -> ColumnType:
     """Return what a column is read as if its first rows are these."""
     read_as: ColumnType = kind.read_as
-    types: dict[str, ColumnType] = {"integer": "integer", "boolean": "boolean", "float": "number"}
-    return types.get(column.type, read_as) if read_as == "category" else read_as
+    as_it_is = read_as == "categorical" and column.type in ("boolean", "integer", "float")
+    return column.type if as_it_is else read_as
 
 
 def type_of_labels(labels: Sequence[Label]) -> ColumnType:
     """Return what labels are read as."""
-    types: dict[type, ColumnType] = {bool: "boolean", int: "integer", float: "number"}
-    return types.get(type(labels[0]), "category") if labels else "category"
+    type_ = PYTHON_TYPES[type(labels[0])] if labels else "text"
+    return "categorical" if type_ == "text" else type_
 
 
 def _weights(table: Any, name: str | None) -> Floats | None:

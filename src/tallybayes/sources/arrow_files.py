@@ -6,7 +6,6 @@ Parquet's row groups are decoded side by side, and text that has few values arri
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -15,13 +14,12 @@ import pyarrow
 from pyarrow import ipc, types as is_
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.columns import type_name
-from tallybayes.sources.files import FileRef, reason
+from tallybayes.sources.columns import ColumnType, type_name
+from tallybayes.sources.files import FileRef, explained, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
     TYPE_NAMES,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
@@ -34,6 +32,7 @@ ROWS = 32_768  # as many as are laid out for the kernels at once
 BUFFER = 1 << 20  # bytes of a Parquet column that are read at a time, not all of a row group
 MOST_COLUMNS = 100_000
 FILE_MARK = b"ARROW1"
+AS_ARROW, AS_PARQUET = " as Arrow", " as Parquet"
 
 
 class ArrowFile:
@@ -44,7 +43,7 @@ class ArrowFile:
         self._schema = reader.schema
         self._batches = _small(reader)
         self._head = []
-        with explained_as("Arrow", name):
+        with explained(name, AS_ARROW):
             self.names = checked_names(reader.schema.names, name)
             for batch in self._batches:
                 self._head.append(batch)
@@ -58,18 +57,18 @@ class ArrowFile:
     def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the batches."""
         check_types(types, self._schema, self._file)
-        with explained_as("Arrow", self._file):
+        with explained(self._file, AS_ARROW):
             for batch in chain(self._head, self._batches):
                 yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types))
 
-    def _decoded(self, batch: Any, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, batch: Any, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         table = pyarrow.Table.from_batches([batch], self._schema)
-        yield DecodedRows(self._sound(selected(table, types)), batch.num_rows)
+        yield DecodedRows.of(self._sound(selected(table, types)))
 
     def _sound(self, table: Any) -> Any:
         """Return a table; one of a damaged file might point anywhere in memory, and is refused."""
         if not self._checked:
-            with explained_as("Arrow", self._file):
+            with explained(self._file, AS_ARROW):
                 table.validate(full=True)
         return table
 
@@ -77,7 +76,7 @@ class ArrowFile:
 def open_arrow(ref: FileRef, options: ReadOptions) -> ArrowFile:
     """Open a file that has Arrow's file format or stream format; Feather is the former."""
     stream = ref.seekable()
-    with explained_as("Arrow", ref.name):
+    with explained(ref.name, AS_ARROW):
         is_file = stream.read(len(FILE_MARK)) == FILE_MARK
         stream.seek(0)
         if not is_file:
@@ -105,7 +104,7 @@ class ParquetFile:
         self._metadata, self._schema = file.metadata, file.schema_arrow
         self.names = checked_names(self._schema.names, ref.name)
         self.complete = self._metadata.num_rows <= ROWS
-        with explained_as("Parquet", ref.name):
+        with explained(ref.name, AS_PARQUET):
             first = list(islice(file.iter_batches(ROWS, use_threads=False), 1))
             self.sample = pyarrow.Table.from_batches(first, self._schema)
             self.sample.validate(full=True)  # Arrow trusts that text is in UTF-8
@@ -117,7 +116,7 @@ class ParquetFile:
         source = ref.stream
         if ref.rereadable:  # Arrow reads local files without Python
             source = ref.path if ref.filesystem is None else ref.seekable()
-        with explained_as("Parquet", ref.name):
+        with explained(ref.name, AS_PARQUET):
             return parquet.ParquetFile(
                 source,
                 metadata=metadata,
@@ -135,18 +134,17 @@ class ParquetFile:
             n_bytes = int((self._ref.size or 0) * share)
             yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types))
 
-    def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows]:
-        file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
+    def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
+        file = self._open([n for n, t in types.items() if t == "categorical"], self._metadata)
         batches = file.iter_batches(
             ROWS,
             row_groups=[group],
             columns=list(dict.fromkeys(map(bare, types))),
             use_threads=self._metadata.num_row_groups == 1,
         )
-        with explained_as("Parquet", self._ref.name):
+        with explained(self._ref.name, AS_PARQUET):
             for batch in batches:
-                table = selected(pyarrow.Table.from_batches([batch]), types)
-                yield DecodedRows(table, batch.num_rows)
+                yield DecodedRows.of(selected(pyarrow.Table.from_batches([batch]), types))
 
 
 def reader_of(data: Any) -> Any:
@@ -185,29 +183,22 @@ def _table(columns: Mapping[str, Any]) -> Any:
 
 def arrow_type(type_: ColumnType) -> Any:
     """Return the type that text is turned into; categories are codes."""
-    if type_ == "category":
+    if type_ == "categorical":
         return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    types = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
+    types = {"float": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
     return types.get(type_, pyarrow.string())
 
 
-def type_of(found: Any) -> ColumnType | None:
-    """Return what a type of Arrow's is here; None if it is nothing that can be counted."""
-    types: dict[str | None, ColumnType] = {"float": "number", "integer": "integer"}
-    types |= {"boolean": "boolean", "text": "text"}
-    return types.get(type_name(found))
-
-
 def plain_types(schema: Any) -> dict[str, ColumnType]:
-    """Return the types of all columns of text, numbers, or true and false; nothing is text."""
-    types = {each.name: "text" if is_.is_null(each.type) else type_of(each.type) for each in schema}
-    return {name: type_ for name, type_ in types.items() if type_ is not None}
+    """Return what columns are that can be counted; where there is nothing, that is text."""
+    types = {each.name: type_name(each.type) for each in schema}
+    return {name: "text" if t == "empty" else t for name, t in types.items() if t is not None}
 
 
 def with_booleans(types: ColumnTypes, schema: Any) -> ColumnTypes:
     """Read what is true or false as such where numbers are wanted: it counts as 1 or 0."""
     booleans = {name for name, type_ in plain_types(schema).items() if type_ == "boolean"}
-    return {n: "boolean" if t == "number" and n in booleans else t for n, t in types.items()}
+    return {n: "boolean" if t == "float" and n in booleans else t for n, t in types.items()}
 
 
 def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
@@ -216,11 +207,11 @@ def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
     for name, type_ in types.items():
         found = schema.field(bare(name)).type
         coded = is_.is_dictionary(found)
-        what = type_of(found.value_type if coded else found)
-        if name.startswith(KEPT) or (coded and type_ == "category"):
+        what = type_name(found.value_type if coded else found)
+        if name.startswith(KEPT) or (coded and type_ == "categorical"):
             continue  # categories may be of whatever type
-        is_text = type_ in ("text", "category")
-        if what is not None and (what == "text") != is_text:
+        is_text = type_ in ("text", "categorical")
+        if what not in (None, "empty") and (what == "text") != is_text:
             raise TallyBayesError(
                 f"{file}: column {name!r} holds {found} values, where {TYPE_NAMES[type_]} is "
                 "expected; convert it"
@@ -228,8 +219,18 @@ def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
 
 
 def selected(table: Any, types: ColumnTypes) -> Any:
-    """Return the columns that have a type, and those to keep under names of their own."""
-    return pyarrow.Table.from_arrays([table.column(bare(name)) for name in types], list(types))
+    """Return the columns that have a type, and those to keep under names of their own.
+
+    What is kept is as it is in the file, but for whole numbers, or nothing, where other files have
+    more.
+    """
+
+    def column(name: str, type_: ColumnType) -> Any:
+        values = table.column(bare(name))
+        is_less = is_.is_null(values.type) or (type_ == "float" and is_.is_integer(values.type))
+        return values.cast(arrow_type(type_)) if is_less and name.startswith(KEPT) else values
+
+    return pyarrow.Table.from_arrays([column(*each) for each in types.items()], list(types))
 
 
 def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
@@ -252,12 +253,3 @@ def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
             raise TallyBayesError(f"{file}: two columns are named {name!r}; rename one of them")
         seen.add(name)
     return tuple(names)
-
-
-@contextmanager
-def explained_as(format: str, name: str) -> Iterator[None]:  # noqa: A002
-    """Turn Arrow's trouble with a file into an error that names the file."""
-    try:
-        yield
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise TallyBayesError(f"{name} cannot be read as {format}: {reason(error)}") from None

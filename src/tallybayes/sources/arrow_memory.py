@@ -15,14 +15,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def valid(array: Any) -> NDArray[np.bool_] | None:
-    """Return which values of an Arrow array are not null; None if all are there."""
-    bits = array.buffers()[0]
-    if bits is None or not array.null_count:
-        return None
-    return _bits(bits, array.offset, len(array))
-
-
 def values(array: Any) -> Array:
     """Return the values of an Arrow array of numbers or booleans; a null may hold anything."""
     n, data = len(array), array.buffers()[1]
@@ -36,12 +28,7 @@ def values(array: Any) -> Array:
 
 def numbers(chunks: Any) -> Array:
     """Return the numbers of an Arrow column, NaN where they are null."""
-    parts = []
-    for chunk in chunks.chunks:
-        part, there = values(chunk), valid(chunk)
-        if there is not None:
-            part = np.where(there, part, np.nan)
-        parts.append(part)
+    parts = [_filled(chunk, np.nan) for chunk in chunks.chunks]
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.empty(0)
@@ -49,17 +36,22 @@ def numbers(chunks: Any) -> Array:
 
 def codes(indices: Any, null: int) -> Array:
     """Return the codes of a dictionary's values, with one for those that are null."""
-    found, there = values(indices), valid(indices)
-    # (narrow codes have no room for one more)
-    return found if there is None else np.where(there, found.astype(np.int64), null)
+    return _filled(indices, np.int64(null))  # narrow codes have no room for one more
+
+
+def _filled(array: Any, null: Any) -> Array:
+    """Return values with another where they are null."""
+    bits = array.buffers()[0] if array.null_count else None
+    if bits is None:
+        return values(array)
+    return np.where(_bits(bits, array.offset, len(array)), values(array), null)
 
 
 def _bits(buffer: Any, start: int, n: int) -> NDArray[np.bool_]:
     """Unpack bits, of which the first of a byte is its least."""
-    first, last = start // 8, (start + n + 7) // 8
-    packed = np.frombuffer(buffer, np.uint8)[first:last]
-    bits: NDArray[np.bool_] = np.unpackbits(packed, bitorder="little").view(np.bool_)
-    return bits[start - 8 * first :][:n]
+    byte, bit = divmod(start, 8)
+    packed = np.frombuffer(buffer, np.uint8, offset=byte)
+    return np.unpackbits(packed, count=bit + n, bitorder="little")[bit:].view(np.bool_)
 
 
 def from_numbers(array: Array) -> Any:

@@ -16,8 +16,13 @@ ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empt
 Array = NDArray[Any]
 
 MOST_SHOWN = 80  # letters of a type, which may be nested without end
+PYTHON_TYPES: dict[Any, ColumnType] = {
+    bool: "boolean",
+    int: "integer",
+    float: "float",
+    str: "text",
+}
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
-_LABEL_TYPES: dict[Any, ColumnType] = {bool: "boolean", int: "integer", float: "float"}
 
 
 def not_text(name: str, what: str) -> TallyBayesError:
@@ -72,7 +77,7 @@ class ArrayColumn:
         if self._values.dtype.kind in _TYPES:
             return _TYPES[self._values.dtype.kind]
         labels = self._encoded.labels
-        return _LABEL_TYPES.get(type(labels[0]), "text") if labels else "empty"
+        return PYTHON_TYPES[type(labels[0])] if labels else "empty"
 
     @cached_property
     def _encoded(self) -> Encoded:

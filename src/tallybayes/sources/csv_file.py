@@ -23,18 +23,17 @@ from pyarrow import compute, csv as arrow_csv, types as is_
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.sources.arrow_files import arrow_type, checked_names, with_booleans
 from tallybayes.sources.arrow_memory import from_texts
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.files import FileRef, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
     TYPE_NAMES,
     BadRow,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
     bare,
-    decoded_rows,
     refuse_lacking,
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
@@ -87,7 +86,7 @@ class CsvFile:
             for block in chain(self._first, self._blocks):
                 yield Fragment(self._file, len(block), partial(self._decoded, block, types))
 
-    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         passing = {bare(n): arrow_type(t) for n, t in types.items() if n.startswith(KEPT)}
         others = {n: arrow_type(t) for n, t in types.items() if not n.startswith(KEPT)}
         try:
@@ -96,7 +95,7 @@ class CsvFile:
                 kept = self._parsed(block, passing, as_written=True)
                 for name, column in zip(passing, kept.columns, strict=True):
                     table = table.append_column(KEPT + name, _filled(column))
-            decoded = DecodedRows(table, table.num_rows)
+            decoded = DecodedRows.of(table)
         except pyarrow.ArrowInvalid:
             decoded = self._from_text(block, types)
         yield decoded
@@ -175,7 +174,7 @@ class CsvFile:
         except pyarrow.ArrowInvalid as error:
             raise TallyBayesError(f"{self._file} cannot be read as CSV: {reason(error)}") from None
 
-    def _from_text(self, block: bytes, types: ColumnTypes) -> DecodedRows:
+    def _from_text(self, block: bytes, types: ColumnTypes) -> DecodedRows[Any]:
         """Read a block as text, convert it, and find the rows that do not fit."""
         bad: list[BadRow] = []
         texts = dict.fromkeys(map(bare, types), arrow_type("text"))
@@ -194,7 +193,7 @@ class CsvFile:
             for row, text in wrong:
                 why = f"{shortened(text)!r} is not {TYPE_NAMES[type_]}"
                 bad.append(BadRow(int(places[row]), bare(name), why))
-        return decoded_rows(pyarrow.table(columns), places, n_rows, bad)
+        return DecodedRows(pyarrow.table(columns), places, n_rows).without(bad)
 
 
 def _filled(column: Any) -> Any:
@@ -223,9 +222,9 @@ def _without(column: Any, marked: Any) -> Any:
 
 def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
     """Convert text as Arrow's CSV reader does; what does not fit raises."""
-    if type_ in ("number", "integer"):
+    if type_ in ("float", "integer"):
         column = compute.utf8_trim(column, " \t")
-    if type_ == "number" and decimal == ",":
+    if type_ == "float" and decimal == ",":
         column = compute.replace_substring(column, ".", "x")  # a dot is no decimal mark here
         column = compute.replace_substring(column, ",", ".")
     if type_ == "integer":
@@ -327,7 +326,7 @@ def _nearly_numbers(column: Any, decimal: str) -> tuple[Any, int]:
     words = compute.filter(distinct.field("counts"), compute.invert(like_numbers))
     if (compute.sum(words).as_py() or 0) > most:  # text is told at once
         return None, 0
-    numbers, wrong = _fitted(column, "number", decimal)
+    numbers, wrong = _fitted(column, "float", decimal)
     return (numbers, len(wrong)) if len(wrong) <= most else (None, 0)
 
 

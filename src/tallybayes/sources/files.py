@@ -152,12 +152,14 @@ class Peekable:
 
 
 @contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Turn the trouble that files make into an error that names the file."""
+def explained(name: str, what: str = "") -> Iterator[None]:
+    """Turn the trouble that a file makes, as `what` it is, into an error that names the file."""
+    import pyarrow
+
     try:
         yield
-    except OSError as error:
-        raise TallyBayesError(f"{name} cannot be read: {reason(error)}") from error
+    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
+        raise TallyBayesError(f"{name} cannot be read{what}: {reason(error)}") from error
 
 
 def reason(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 
@@ -67,27 +67,21 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.format is not None:
             FORMATS.named(self.format)
-        for what, sign in (("delimiter", self.delimiter), ("quote", self.quote or None)):
-            if sign is not None and (len(sign) != 1 or not sign.isascii() or sign in "\r\n"):
-                raise TallyBayesError(
-                    f"the {what} is {sign!r}; it must be one ASCII character, such as ';'"
-                )
+        mark, missing, bad = self.decimal, self.missing, self.bad_rows
+        for what, value, fits, expected in (
+            ("the delimiter", self.delimiter, _is_sign(self.delimiter), "one ASCII character"),
+            ("the quote", self.quote, _is_sign(self.quote or None), "one ASCII character, or ''"),
+            ("the decimal mark", mark, mark in (".", ","), "'.' or ','"),
+            ("missing", missing, not isinstance(missing, str), "a tuple of texts, as ('NA', '-')"),
+            ("bad_rows", bad, bad in get_args(BadRows), "'error', 'skip' or 'report'"),
+        ):
+            if not fits:
+                raise TallyBayesError(f"{what} is {value!r}; it must be {expected}")
         for what, sign in (("decimal mark", self.decimal), ("quote", self.quote)):
             if sign == self.delimiter:
                 raise TallyBayesError(
                     f"the {what} and the delimiter are both {sign!r}; give one of them another sign"
                 )
-        if self.decimal not in (".", ","):
-            raise TallyBayesError(f"the decimal mark is {self.decimal!r}; it must be '.' or ','")
-        missing: Any = self.missing
-        if isinstance(missing, str):
-            raise TallyBayesError(
-                f"missing is {missing!r}; give a tuple of texts, such as ('NA', '-')"
-            )
-        if self.bad_rows not in ("error", "skip", "report"):
-            raise TallyBayesError(
-                f"bad_rows is {self.bad_rows!r}; it must be 'error', 'skip' or 'report'"
-            )
         try:
             "a".encode(self.encoding or "utf-8")
         except (LookupError, UnicodeError):
@@ -95,6 +89,10 @@ class ReadOptions:
                 f"there is no encoding {self.encoding!r}; common ones are utf-8, latin-1, cp1252 "
                 "and utf-16"
             ) from None
+
+
+def _is_sign(sign: str | None) -> bool:
+    return sign is None or (len(sign) == 1 and sign.isascii() and sign not in "\r\n")
 
 
 class Reader(Protocol):
@@ -178,18 +176,18 @@ class Formats(dict[str, Format]):
         return ", ".join(f".{ending}" for each in self.values() for ending in each.endings)
 
 
-def _later(what: str, **given: str) -> Callable[..., Any]:
+def _later(what: str, *more: str) -> Callable[..., Any]:
     """Return what imports a class of this package only when it is called."""
-    return lambda *arguments: resolve_name(f"tallybayes.sources.{what}")(*arguments, **given)
+    return lambda *arguments: resolve_name(f"tallybayes.sources.{what}")(*arguments, *more)
 
 
-def _separated(name: str, endings: tuple[str, ...], **told: str) -> Format:
-    made = _later("csv_file:CsvFile", **told), _later("row_writers:CsvWriter", **told)
+def _separated(name: str, endings: tuple[str, ...], *delimiter: str) -> Format:
+    made = _later("csv_file:CsvFile", *delimiter), _later("row_writers:CsvWriter", *delimiter)
     return Format(name, endings, *made, types_guessed=True)
 
 
 def _columnar(name: str, endings: tuple[str, ...], reader: str, magic: bytes) -> Format:
-    made = _later(f"arrow_files:{reader}"), _later("row_writers:ColumnWriter", to=name)
+    made = _later(f"arrow_files:{reader}"), _later("row_writers:ColumnWriter", name)
     return Format(name, endings, *made, magic, binary=True)
 
 
@@ -198,7 +196,7 @@ _JSON = _later("json_file:JsonFile"), _later("row_writers:JsonWriter")
 FORMATS = Formats()
 for _format in (
     _separated("csv", ("csv", "txt")),
-    _separated("tsv", ("tsv", "tab"), delimiter="\t"),
+    _separated("tsv", ("tsv", "tab"), "\t"),
     _columnar("parquet", ("parquet", "pq"), "ParquetFile", rb"PAR1"),
     _columnar("arrow", _ARROW, "open_arrow", rb"ARROW1|\xff\xff\xff\xff"),
     Format("jsonl", ("jsonl", "ndjson", "json"), *_JSON, rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)"),

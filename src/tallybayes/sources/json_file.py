@@ -19,23 +19,21 @@ from pyarrow import json as arrow_json
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.arrow_files import arrow_type, selected, with_booleans
+from tallybayes.sources.columns import PYTHON_TYPES, ColumnType
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     TYPE_NAMES,
     BadRow,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
     bare,
-    decoded_rows,
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
 DEEPEST = 200  # brackets within each other that need no second look
 _RAW = msgspec.json.Decoder(msgspec.Raw)
-_TYPES: dict[type, ColumnType] = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 class JsonFile:
@@ -68,21 +66,18 @@ class JsonFile:
             for block in chain(self._first, self._blocks):
                 yield Fragment(self._file, len(block), partial(self._decoded, block, types))
 
-    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         wanted = {bare(name): types.get(bare(name), type_) for name, type_ in types.items()}
-        own = {n: t for n, t in types.items() if _arrow_type(t) != _arrow_type(wanted[bare(n)])}
+        kept = {bare(name): type_ for name, type_ in types.items() if type_ == "integer"}
+        kept = {name: type_ for name, type_ in kept.items() if wanted[name] == "float"}
         try:
-            table = selected(self._parsed(block, wanted), types)
-            passing = self._parsed(block, {bare(n): t for n, t in own.items()}) if own else table
-            for name in own:  # what is kept has a type of its own
-                column = passing.column(bare(name))
-                table = table.set_column(table.column_names.index(name), name, column)
-            decoded = DecodedRows(table, table.num_rows)
+            table = selected(self._parsed(block, {**wanted, **kept}), types)
+            decoded = DecodedRows.of(table)
         except pyarrow.ArrowInvalid:
             records, n_rows, bad = self._line_by_line(block, wanted)
             table = selected(pyarrow.Table.from_pylist(records, _schema(wanted)), types)
             places = np.delete(np.arange(n_rows), [each.row for each in bad])
-            decoded = decoded_rows(table, places, n_rows, bad)
+            decoded = DecodedRows(table, places, n_rows).without(bad)
         yield decoded
 
     def _parsed(self, block: bytes, types: ColumnTypes, unexpected: str = "ignore") -> Any:
@@ -122,10 +117,10 @@ class JsonFile:
         for line in block.splitlines():
             record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
-                type_ = _TYPES.get(type(value))
+                type_ = PYTHON_TYPES.get(type(value))
                 if type_ is not None:
                     both = types.setdefault(name, type_), type_
-                    types[name] = "number" if both == ("integer", "number") else both[0]
+                    types[name] = "float" if both == ("integer", "float") else both[0]
         if not types:
             raise TallyBayesError(
                 f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
@@ -183,13 +178,10 @@ def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
 def _fits(value: Any, type_: ColumnType) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
     if type(value) is int:
-        return type_ in ("integer", "number") and -(2**63) <= value < 2**63
-    return _TYPES.get(type(value)) == ("text" if type_ == "category" else type_)
+        return type_ in ("integer", "float") and -(2**63) <= value < 2**63
+    return PYTHON_TYPES.get(type(value)) == ("text" if type_ == "categorical" else type_)
 
 
 def _schema(types: ColumnTypes) -> Any:
-    return pyarrow.schema([(name, _arrow_type(type_)) for name, type_ in types.items()])
-
-
-def _arrow_type(type_: ColumnType) -> Any:
-    return arrow_type("text" if type_ == "category" else type_)
+    kinds = [arrow_type("text" if type_ == "categorical" else type_) for type_ in types.values()]
+    return pyarrow.schema(zip(types, kinds, strict=True))

@@ -184,7 +184,7 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
     final = np.full(len(code_of) + 1, -1, np.int32)
     for value, code in code_of.items():
         if not is_missing(value):
-            plain = value.item() if isinstance(value, np.generic) else value
+            plain = _plain(value)
             if not isinstance(plain, str | bool | int | float):
                 raise _unusable(values, where)
             final[code] = kept.setdefault(plain, len(kept))
@@ -193,19 +193,14 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
     if any(isinstance(label, int) and not -(1 << 63) <= label < 1 << 64 for label in kept):
         raise TallyBayesError(f"{where} holds integers beyond 64 bits; use text")
     label_type(kept, where)
-    _check_unmixed(values, where)
+    if any(issubclass(each, bool | np.bool_) for each in set(map(type, values))):
+        # True is 1 to Python, and shares its code
+        label_type((_plain(value) for value in values if not is_missing(value)), where)
     return Encoded(final[codes], tuple(kept))
 
 
-def _check_unmixed(values: Sequence[Any], where: str) -> None:
-    """Refuse True among 1 and 1.0: they are equal in Python and would share a code."""
-    types = set(map(type, values))
-    booleans = {each for each in types if issubclass(each, bool | np.bool_)}
-    numbers = {each for each in types - booleans if issubclass(each, int | float | np.number)}
-    if booleans and any(not is_missing(v) for v in values if type(v) in numbers):
-        raise TallyBayesError(
-            f"{where} mixes booleans and numbers; convert it to one type, for example text"
-        )
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _unusable(values: Sequence[Any], where: str) -> TallyBayesError:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from threading import Event
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +24,22 @@ from tallybayes.errors import Option, TallyBayesError, did_you_mean
 from tallybayes.kernels.progress import listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 
 if TYPE_CHECKING:
     from tallybayes.sources.rows import Rows
 
 Value = TypeVar("Value")
-ColumnType = Literal["number", "integer", "boolean", "category", "text"]
 ColumnTypes = Mapping[str, ColumnType]
 
 TYPE_NAMES: Mapping[ColumnType, str] = {
-    "number": "a number",
+    "float": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
-    "category": "text",
+    "categorical": "text",
     "text": "text",
+    "empty": "text",
 }
 NOTHING: ColumnTypes = {}
 KEPT = "\0kept:"  # before the names of columns that only pass through, as they are in the file
@@ -52,32 +54,37 @@ class BadRow(NamedTuple):
     why: str
 
 
-class DecodedRows(NamedTuple):
-    """Some rows of a file: an Arrow table of those that fit, and the others.
+class DecodedRows(NamedTuple, Generic[Value]):
+    """Rows that were decoded at once: a table of those that fit, or what was made of it.
 
-    `n_rows` counts both; `kept` are the numbers, among these, of the rows that the table has (None:
-    all of them).
+    `numbers` are those of the rows that fit, among the `n_read` or, in the end, among all rows; the
+    first is 0.
     """
 
-    table: Any
-    n_rows: int
+    value: Value
+    numbers: NDArray[np.int64]
+    n_read: int
     bad: tuple[BadRow, ...] = ()
-    kept: NDArray[np.int64] | None = None
 
+    @staticmethod
+    def of(table: Any) -> DecodedRows[Any]:
+        """Return the rows of a table that all fit."""
+        return DecodedRows(table, np.arange(table.num_rows), table.num_rows)
 
-def decoded_rows(
-    table: Any, places: NDArray[np.int64], n_rows: int, bad: Sequence[BadRow]
-) -> DecodedRows:
-    """Take bad rows out of a table whose rows have these places; each is named once."""
-    if not bad:
-        return DecodedRows(table, n_rows)
-    first: dict[int, BadRow] = {}
-    for each in bad:
-        first.setdefault(each.row, each)
-    good = ~np.isin(places, list(first))
-    if not good.all():
-        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
-    return DecodedRows(table, n_rows, tuple(first[row] for row in sorted(first)), places[good])
+    @property
+    def n_rows(self) -> int:
+        """How many fit."""
+        return len(self.numbers)
+
+    def without(self, bad: Sequence[BadRow]) -> DecodedRows[Any]:
+        """Take bad rows out of the table, if it has them; each is named once."""
+        named = {each.row: each for each in reversed((*self.bad, *bad))}
+        good = ~np.isin(self.numbers, list(named))
+        table: Any = self.value
+        if not good.all():
+            table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+        rows = tuple(named[row] for row in sorted(named))
+        return DecodedRows(table, self.numbers[good], self.n_read, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class Fragment:
 
     file: str
     n_bytes: int
-    decode: Callable[[], Iterator[DecodedRows]]
+    decode: Callable[[], Iterator[DecodedRows[Any]]]
 
 
 @dataclass(slots=True)
@@ -98,45 +105,21 @@ class RejectedRows:
     lines: list[str] = field(default_factory=list)
 
 
-class Result(NamedTuple, Generic[Value]):
-    """What the work made of some rows: how many they are, and which.
-
-    `kept` are their numbers within the rows that were decoded at once (None: all of them); `first`
-    is the number of the first of those among all rows.
-    """
-
-    value: Value
-    n_rows: int
-    kept: NDArray[np.int64] | None = None
-    first: int = 0
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The numbers of the rows among all rows, rejected ones too; the first is 0."""
-        return self.first + (np.arange(self.n_rows) if self.kept is None else self.kept)
-
-
-class _Part(NamedTuple):
-    """What became of rows that were decoded at once."""
-
-    result: Result[Any] | None
-    n_rows: int
-    bad: Sequence[BadRow]
-    error: Exception | None = None
-
-
 class RowStream(Generic[Value]):
     """Results in the order of the rows; `rejected` holds the rows that did not fit so far."""
 
-    def __init__(self, results: Generator[Result[Value]], rejected: RejectedRows) -> None:
+    def __init__(self, results: Generator[DecodedRows[Value]], rejected: RejectedRows) -> None:
         self._results, self.rejected = results, rejected
 
-    def __iter__(self) -> Iterator[Result[Value]]:
+    def __iter__(self) -> Iterator[DecodedRows[Value]]:
         return self._results
 
     def close(self) -> None:
         """Read no further."""
         self._results.close()
+
+
+Worked = tuple[list[DecodedRows[Any]], Exception | None]  # what was made of a fragment
 
 
 def bare(name: str) -> str:
@@ -187,7 +170,7 @@ def map_rows(
     Examples
     --------
     >>> from tallybayes.sources.rows import open_rows
-    >>> stream = map_rows(open_rows({"age": [41, 25]}), {"age": "number"}, lambda table: table)
+    >>> stream = map_rows(open_rows({"age": [41, 25]}), {"age": "float"}, lambda table: table)
     >>> [result.n_rows for result in stream], stream.rejected.count
     ([2], 0)
     """
@@ -196,31 +179,28 @@ def map_rows(
     fragments, stop = rows.fragments({**types, **passing}), Event()
     most = math.inf if rows.most is None else rows.most
 
-    def parts_of(fragment: Fragment) -> list[_Part]:
-        return _parts(fragment, work, stop, most)
-
-    def results() -> Generator[Result[Value]]:
+    def results() -> Generator[DecodedRows[Value]]:
         file, before = "", 0  # rows before these in the file
+        worked = partial(_worked_on, work=work, stop=stop, most=most)
         try:
-            with closing(fragments), closing(_side_by_side(fragments, parts_of, stop)) as done:
-                for fragment, parts in done:
+            with closing(fragments), closing(_side_by_side(fragments, worked, stop)) as done:
+                for fragment, (parts, error) in done:
                     if fragment.file != file:
                         file, before = fragment.file, 0
                     for part in parts:
                         if part.bad and read.bad_rows == "error":
                             raise _refused(part.bad[0], file, before, declarable)
-                        if part.error is not None:
-                            raise _named(part.error, file)
                         rejected.count += len(part.bad)
                         room = None if read.bad_rows == "report" else EXAMPLES - len(rejected.lines)
                         rejected.lines += [_line(bad, file, before) for bad in part.bad[:room]]
-                        first, rejected.of = rejected.of, rejected.of + part.n_rows
-                        before += part.n_rows
-                        if part.result is not None:
-                            yield part.result._replace(first=first)
+                        numbers = part.numbers + rejected.of
+                        before, rejected.of = before + part.n_read, rejected.of + part.n_read
+                        yield part._replace(numbers=numbers)
                         if rejected.of >= most:
                             return
-                    progress.advance(sum(part.n_rows for part in parts), fragment.n_bytes)
+                    if error is not None:
+                        raise _named(error, file)
+                    progress.advance(sum(part.n_read for part in parts), fragment.n_bytes)
         finally:
             progress.end()
 
@@ -229,59 +209,53 @@ def map_rows(
 
 
 def _side_by_side(
-    fragments: Iterator[Fragment], work: Callable[[Fragment], list[_Part]], stop: Event
-) -> Generator[tuple[Fragment, list[_Part]]]:
+    fragments: Iterator[Fragment], work: Callable[[Fragment], Worked], stop: Event
+) -> Generator[tuple[Fragment, Worked]]:
     """Work on several fragments at once; a few wait, so that memory stays bounded."""
     first = list(islice(fragments, 2))
     if len(first) < 2:  # nothing to do side by side
-        for fragment in first:
-            yield fragment, work(fragment)
+        yield from ((fragment, work(fragment)) for fragment in first)
         return
-    workers = available()
-    waiting: deque[tuple[Fragment, Future[list[_Part]]]] = deque()
-    work = alone(work)
+    workers, work = available(), alone(work)
+    waiting: deque[tuple[Fragment, Future[Worked]]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="tallybayes-files") as pool:
         try:
-            for fragment in chain(iter(first), fragments):
-                waiting.append((fragment, pool.submit(work, fragment)))
-                if len(waiting) > workers + 1:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
+            submitted = ((each, pool.submit(work, each)) for each in chain(first, fragments))
+            waiting.extend(islice(submitted, workers + 1))
             while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
+                waiting.extend(islice(submitted, 1))
+                fragment, future = waiting.popleft()
+                yield fragment, future.result()
         finally:
             stop.set()  # whoever waits for the threads does not wait for whole row groups
             for _, future in waiting:
                 future.cancel()
 
 
-def _parts(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most: float) -> list[_Part]:
+def _worked_on(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most: float) -> Worked:
     """Decode a fragment and work on it, up to the first error, or until nobody needs more."""
-    parts: list[_Part] = []
+    parts: list[DecodedRows[Any]] = []
     try:
         for decoded in fragment.decode():
-            parts.append(_worked_on(decoded, work))
-            if stop.is_set() or sum(part.n_rows for part in parts) >= most:
+            parts.append(_of_those_that_fit(decoded, work))
+            if stop.is_set() or sum(part.n_read for part in parts) >= most:
                 break
     except Exception as error:
-        parts.append(_Part(None, 0, (), error))
-    return parts
+        return parts, error
+    return parts, None
 
 
-def _worked_on(decoded: DecodedRows, work: Callable[[Any], Any]) -> _Part:
+def _of_those_that_fit(decoded: DecodedRows[Any], work: Callable[[Any], Any]) -> DecodedRows[Any]:
     """Work on rows, without those that the work refuses."""
-    table, kept, bad = decoded.table, decoded.kept, list(decoded.bad)
     while True:
         try:
-            return _Part(Result(work(table), table.num_rows, kept), decoded.n_rows, sorted(bad))
+            return decoded._replace(value=work(decoded.value))
         except TallyBayesError as error:
             if not len(error.rows):
-                return _Part(None, decoded.n_rows, sorted(bad), error)
-            places = np.arange(decoded.n_rows) if kept is None else kept
-            bad += [BadRow(int(places[row]), None, error.why(row)) for row in error.rows]
-            left = np.delete(np.arange(table.num_rows), list(error.rows))
-            table, kept = table.take(arrow_memory.from_numbers(left)), places[left]
+                raise
+            numbers = decoded.numbers
+            refused = [BadRow(int(numbers[row]), None, error.why(row)) for row in error.rows]
+            decoded = decoded.without(refused)
 
 
 def _line(bad: BadRow, file: str, before: int) -> str:

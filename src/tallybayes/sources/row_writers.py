@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import IO, Any, Protocol
 
+import numpy as np
+
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.arrow_memory import common_field, from_texts
+from tallybayes.sources.arrow_memory import from_numbers, from_texts
 from tallybayes.sources.atomic_file import replacing
 from tallybayes.sources.formats import COMPRESSED, FORMATS, Format
 
@@ -105,14 +107,19 @@ class CsvWriter:
 
     def encode(self, table: Any) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the lines."""
+        import pyarrow
         from pyarrow import compute
 
+        if not table.num_rows:
+            return table.column_names, b""
         cells = map(self._cells, table.column_names, plain(table).columns)
         lines = compute.binary_join_element_wise(
             *cells, self._between, null_handling="replace", null_replacement=""
         )
-        ended = compute.binary_join_element_wise(lines, self._end, self._nothing)
-        return table.column_names, _letters(ended)
+        edges = from_numbers(np.array([0, table.num_rows]))
+        whole = pyarrow.LargeListArray.from_arrays(edges, lines.combine_chunks())
+        text = compute.binary_join(whole, self._end)[0]
+        return table.column_names, text.as_buffer().to_pybytes() + b"\n"
 
     def _cells(self, name: str, column: Any) -> Any:
         """Return a column as it stands in the file."""
@@ -148,19 +155,6 @@ class CsvWriter:
 
     def close(self) -> None:
         """Write nothing more."""
-
-
-def _letters(texts: Any) -> bytes:
-    """Return the bytes of an Arrow column of texts, one after the other."""
-    import numpy as np
-
-    parts = []
-    for chunk in texts.chunks:
-        _, edges, letters = chunk.buffers()
-        if len(chunk) and letters is not None:
-            ends = np.frombuffer(edges, np.int32)
-            parts.append(memoryview(letters)[ends[chunk.offset] : ends[chunk.offset + len(chunk)]])
-    return b"".join(parts)
 
 
 class JsonWriter:
@@ -219,22 +213,8 @@ class ColumnWriter:
 
 def plain(table: Any) -> Any:
     """Turn codes back into text."""
-    return table.cast(_plain(table.schema))
-
-
-def _plain(schema: Any) -> Any:
     import pyarrow
 
-    kinds = [(each.name, each.type) for each in schema]
     coded = pyarrow.types.is_dictionary
-    return pyarrow.schema([(name, t.value_type if coded(t) else t) for name, t in kinds])
-
-
-def widened(table: Any, known: Any) -> Any:
-    """Give columns the types of a schema that holds theirs: decimals where these are whole."""
-    import pyarrow
-
-    fields = {each.name: each for each in _plain(known)}
-    own = _plain(table.schema)  # where both disagree, that is said when it is written
-    wide = [common_field(fields.get(each.name, each), each) or each for each in own]
-    return table.cast(pyarrow.schema(wide))
+    kinds = [each.type.value_type if coded(each.type) else each.type for each in table.schema]
+    return table.cast(pyarrow.schema(zip(table.column_names, kinds, strict=True)))

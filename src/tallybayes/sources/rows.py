@@ -112,7 +112,7 @@ class Rows:
         --------
         >>> from tallybayes.sources.row_stream import map_rows
         >>> rows = open_rows({"age": list(range(100_000))}).head()
-        >>> sum(result.n_rows for result in map_rows(rows, {"age": "number"}, len))
+        >>> sum(result.n_rows for result in map_rows(rows, {"age": "float"}, len))
         32768
         """
         head = copy(self)

@@ -29,7 +29,6 @@ from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
 from tallybayes.sources.weights import MOST_WEIGHT
-from tallybayes.tokenizer import Idf, WordWeights
 from tallybayes.tokenizer.terms import Terms
 
 Array = NDArray[Any]
@@ -62,7 +61,7 @@ def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) ->
 
     try:
         encoded = msgpack.encode(manifest, enc_hook=_plain)
-        msgpack.decode(encoded, type=form, dec_hook=lambda kind, _: kind({}))  # or not written
+        msgpack.decode(encoded, type=form)  # or it is not written
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TallyBayesError(
             f"the {what} cannot be stored: {error}; it may hold text, numbers of 64 bits, lists, "
@@ -100,18 +99,7 @@ def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:
     require(int.from_bytes(data[:8], "little") <= LONGEST_HEADER)
     tensors = load(data)
     del tensors["sha256"]
-    known: list[WordWeights] = []
-
-    def built(kind: type, weights: Any) -> WordWeights:
-        """Return the weights of words, equal ones once: kinds and families may hold the same."""
-        require(kind in (Idf, WordWeights))
-        made: WordWeights = kind(weights)
-        if made not in known:
-            known.append(made)
-        return known[known.index(made)]
-
-    manifest = msgpack.decode(tensors.pop("manifest").data, type=form, dec_hook=built)
-    return manifest, Arrays(tensors)
+    return msgpack.decode(tensors.pop("manifest").data, type=form), Arrays(tensors)
 
 
 @contextmanager
@@ -182,8 +170,6 @@ def _plain(value: Any) -> Any:
     """Return what MessagePack has no form for in another; refuse what has none."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, WordWeights):
-        return value.to_dict()
     if callable(value):
         raise TypeError(
             f"{value!r} is a function, which whoever reads the file would run; of words name "

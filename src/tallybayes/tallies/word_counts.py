@@ -43,7 +43,7 @@ from tallybayes.tallies.blocks import (
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tokenizer import Bagged, Buckets, Documents, Reader, Reading, Terms, Words
+from tallybayes.tokenizer import Bagged, Documents, Reader, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 NO_TERMS = Terms.of(())
@@ -125,7 +125,7 @@ class WordCounts(TallyBlock):
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
     lengths: Floats
-    terms: Terms | Buckets
+    terms: Terms
     pieces: tuple[Pairs, ...]
 
     @classmethod
@@ -213,8 +213,6 @@ class WordCounts(TallyBlock):
 
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has, and add up those that were learnt lately."""
-        if isinstance(self.terms, Buckets):
-            return self
         used = np.zeros(len(self.terms), bool)
         for piece in self.pieces:
             used[piece.words] = True
@@ -225,14 +223,9 @@ class WordCounts(TallyBlock):
 
     def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
         """Add the counts of other documents."""
-        terms, theirs = other.terms, other.pieces
-        if any(len(piece.keys) for piece in self.pieces):  # otherwise no buckets may be known
-            terms = self.terms
-            if isinstance(terms, Terms) and isinstance(other.terms, Terms):
-                terms, numbers = terms.plus(other.terms)
-                moved = [piece.renumbered(None, numbers.astype(np.int64)) for piece in theirs]
-                theirs = (Pairs.united(moved),)
-        pieces = (*self.pieces, *theirs)
+        terms, numbers = self.terms.plus(other.terms)
+        theirs = [piece.renumbered(None, numbers) for piece in other.pieces]
+        pieces = (*self.pieces, Pairs.united(theirs))
         if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
             pieces = (Pairs.united(pieces),)
         head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
@@ -244,17 +237,15 @@ class WordCounts(TallyBlock):
         """Take away documents that were counted here; refuse what cannot be right."""
         column = in_columns(classes, names)
 
-        def where(pairs: Pairs, terms: Terms | Buckets = self.terms) -> Where:
+        def where(pairs: Pairs, terms: Terms = self.terms) -> Where:
             return lambda k, _: (
                 f"{column(pairs.classes[k], 0)}, word {terms.texts[pairs.words[k]]!r}"
             )
 
         rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, column)
-        away = other.pairs
-        if isinstance(self.terms, Terms) and isinstance(other.terms, Terms):
-            numbers = self.terms.numbers_of(other.terms).astype(np.int64)
-            refuse(numbers[away.words, None] < 0, where(away, other.terms), NOT_COUNTED)
-            away = Pairs.united([away.renumbered(None, numbers)])
+        numbers = self.terms.numbers_of(other.terms).astype(np.int64)
+        refuse(numbers[other.pairs.words, None] < 0, where(other.pairs, other.terms), NOT_COUNTED)
+        away = Pairs.united([other.pairs.renumbered(None, numbers)])
         places, there = self.pairs.places(away.keys)
         refuse(~there[:, None], where(away), NOT_COUNTED)
         before = self.pairs.sums[places]
@@ -278,8 +269,6 @@ class WordCounts(TallyBlock):
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""
         counts = self.without_unused()
-        if isinstance(counts.terms, Buckets):
-            return counts
         rank = np.empty(len(counts.terms), np.int64)
         rank[counts.terms.order] = np.arange(len(counts.terms))
         pairs = Pairs.united([counts.pairs.renumbered(None, rank)])
@@ -300,14 +289,12 @@ class WordCounts(TallyBlock):
         return Support(text=True)
 
     def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays that make up the block, to store it: words in order, if by name."""
+        """Return the arrays that make up the block, to store it: words in order."""
         block = self.sorted()
-        names: dict[str, Array] = {}
-        if isinstance(block.terms, Terms):
-            names = {"letters": block.terms.letters, "edges": block.terms.edges}
         indptr, indices, sums = block.stacked()
-        numbers = indices.astype(np.int64)
-        return {**names, **block.parts(), "indptr": indptr, "indices": numbers, "sums": sums}
+        words: dict[str, Array] = {"letters": block.terms.letters, "edges": block.terms.edges}
+        pairs = {"indptr": indptr, "indices": indices.astype(np.int64), "sums": sums}
+        return {**block.parts(), **words, **pairs}
 
     @classmethod
     def from_arrays(
@@ -317,15 +304,8 @@ class WordCounts(TallyBlock):
         (kind,) = kinds
         require(isinstance(kind, Words))
         assert isinstance(kind, Words)
-        terms: Terms | Buckets
-        if "letters" in arrays:
-            terms = arrays.terms()
-            require(kind.buckets is None or not len(terms))
-            require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
-        else:
-            require(kind.buckets is not None)
-            terms = Buckets(kind.buckets or 0)
-        n = len(rows)
+        terms, n = arrays.terms(), len(rows)
+        require(kind.idf is None or kind.idf.weights.keys() >= set(terms.texts))
         indptr = arrays.take("indptr", (n + 1,), np.int64)
         indices = arrays.take("indices", (None,), np.int64)
         sums = arrays.take("sums", (None, 3), np.float64)
@@ -373,19 +353,20 @@ def _count(
     lengths, found = np.zeros((n_classes, 2)), []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
-    for bags in reader.pieces(rows, ends):
-        c = int(y[bags.rows.start])
-        w_here = None if w is None else w[bags.rows]
+    for here, bags in reader.pieces(rows, ends):
+        c = int(y[here.start])
+        w_here = None if w is None else w[here]
         length = bags.lengths.astype(np.float64)
         weight = np.ones(len(length)) if w_here is None else w_here
         lengths[c] += (weight @ length, weight @ length**2)
-        if reader.n_terms > len(sums):
-            more = reader.n_terms * 3 // 2 - len(sums)
+        n_terms = int(bags.indices.max(initial=-1)) + 1
+        if n_terms > len(sums):
+            more = n_terms * 3 // 2 - len(sums)
             sums = np.concatenate([sums, np.zeros((more, 3))])
             touched = np.concatenate([touched, np.zeros(more, np.int32)])
         bags = bags.weighted(words)
         n = add(bags.indptr, bags.indices, bags.data, w_here, sums, touched, n)
-        if bags.rows.stop == ends[c]:
+        if here.stop == ends[c]:
             numbers = np.sort(touched[:n]).astype(np.int64)
             found.append(Pairs(c * CLASS + numbers, sums[numbers]))
             sums[numbers] = 0.0

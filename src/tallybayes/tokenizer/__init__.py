@@ -2,13 +2,12 @@
 
 from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text
 from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Buckets, Terms
+from tallybayes.tokenizer.terms import Terms
 from tallybayes.tokenizer.words import Idf, Words, WordWeights
 
 __all__ = [
     "Bagged",
     "Bags",
-    "Buckets",
     "Documents",
     "Idf",
     "Reader",

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +22,10 @@ from numpy.typing import NDArray
 from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
-from tallybayes.tokenizer.terms import Buckets, Terms, TermTable
-from tallybayes.tokenizer.words import (
-    KEPT,
-    Words,
-    analyzer,
-    in_utf8,
-    speller,
-    stop_tokens,
-    word_pattern,
-)
+from tallybayes.tokenizer.terms import Terms, TermTable
+from tallybayes.tokenizer.words import KEPT, Words, analyzer, speller, stop_tokens, word_pattern
 
 Array = NDArray[Any]
-Known = Terms | Buckets | None
 Result = TypeVar("Result")
 
 WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled reader
@@ -43,19 +35,24 @@ BYTES_OF_A_TERM = 4  # to read so many takes as long as to put a term into a tab
 UTF8_LENGTHS = 0x80, 0x800, 0x10000  # from which on characters have one more byte
 
 
-class Bags(NamedTuple):
-    """The bags of some documents in a row as compressed sparse rows, and their lengths in terms.
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Bags of terms as compressed sparse rows, and the lengths of the documents in terms."""
 
-    The memory is used again for the next piece.
-    """
-
-    rows: slice
     indptr: Array
     indices: Array
     data: Array
     lengths: Array
 
-    def weighted(self, words: Words) -> Bags:
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The document of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    def weighted(self, words: Words) -> Self:
         """Return the bags with what each word counts: its times, or what `words` makes of them."""
         if not words.reweighted:
             return self
@@ -65,111 +62,114 @@ class Bags(NamedTuple):
         if words.idf is not None:
             data *= words.idf.values[self.indices]
         if words.norm == "l2":
-            owner = np.repeat(np.arange(len(self.lengths)), np.diff(self.indptr))
-            norms = np.sqrt(np.bincount(owner, weights=data * data, minlength=len(self.lengths)))
-            data /= np.where(norms > 0.0, norms, 1.0)[owner]
-        return self._replace(data=data)
+            norms = np.sqrt(np.bincount(self.owners, data * data, len(self)))
+            data /= np.where(norms > 0.0, norms, 1.0)[self.owners]
+        return replace(self, data=data)
 
 
-_NONE: Array = np.zeros(0, np.int32)
-NO_BAGS = Bags(slice(0), np.zeros(1, np.int64), _NONE, _NONE, np.zeros(0, np.int64))
-
-
-class PlainReader:
-    """Reads documents with Python's own text functions.
+class Reader(ABC):
+    """Reads documents in pieces.
 
     Parameters
     ----------
     documents, words
         What is read, and what terms are.
     known
-        Terms that have numbers, others being left out; buckets; or None to learn all terms.
+        Terms that have numbers, others being left out; or None to learn all terms.
     """
 
-    def __init__(self, documents: Documents, words: Words, known: Known) -> None:
-        self._texts, self._sizes, self._known = documents.strings(), documents.sizes, known
-        self._terms_of = analyzer(words)
-        self._foreign = callable(words.tokens)
-        self._number_of = known.number_of if isinstance(known, Terms) else {}
+    def __init__(self, documents: Documents, words: Words, known: Terms | None) -> None:
+        self._documents, self._words, self._known = documents, words, known
+
+    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[tuple[slice, Bags]]:
+        """Read the documents of these rows, in this order; a piece ends at each of the bounds.
+
+        The memory of the bags is used again for the next piece.
+        """
+        ends = np.cumsum(self._documents.sizes[rows] + 1)
+        bounds = np.array([len(rows)]) if bounds is None else bounds
+        start = before = 0
+        while start < len(rows):
+            stop = int(np.searchsorted(ends, before + BYTES_IN_A_PIECE, side="right"))
+            bound = int(bounds[np.searchsorted(bounds, start, side="right")])
+            stop = min(max(stop, start + 1), bound)
+            yield slice(start, stop), self._read(rows[start:stop])
+            start, before = stop, ends[stop - 1]
 
     @property
-    def n_terms(self) -> int:
-        """How many terms have numbers by now."""
-        return len(self._number_of) if self._known is None else len(self._known)
-
-    @property
-    def terms(self) -> Terms | Buckets:
+    def terms(self) -> Terms:
         """The terms that have numbers by now; nothing may be read afterwards."""
-        return Terms.of_numbers(self._number_of) if self._known is None else self._known
+        return self._learnt() if self._known is None else self._known
 
-    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
-        """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        for here in _pieces(self._sizes[rows], bounds):
-            bags = [Counter(self._numbers(self._texts[row])) for row in rows[here].tolist()]
-            indptr = np.cumsum([0, *map(len, bags)])
-            indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
-            data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
-            lengths = np.array(list(map(Counter.total, bags)), np.int64)
-            yield Bags(here, indptr, indices, data, lengths)
+    @abstractmethod
+    def _read(self, rows: Array) -> Bags:
+        """Read the documents of some rows."""
+
+    @abstractmethod
+    def _learnt(self) -> Terms:
+        """Return the terms that were learnt."""
+
+
+class PlainReader(Reader):
+    """Reads documents with Python's own text functions."""
+
+    def __init__(self, documents: Documents, words: Words, known: Terms | None) -> None:
+        super().__init__(documents, words, known)
+        self._texts, self._terms_of = documents.strings(), analyzer(words)
+        self._number_of = {} if known is None else known.number_of
+
+    def _read(self, rows: Array) -> Bags:
+        bags = [Counter(self._numbers(self._texts[row])) for row in rows.tolist()]
+        indptr = np.cumsum([0, *map(len, bags)])
+        indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
+        data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
+        return Bags(indptr, indices, data, np.array(list(map(Counter.total, bags)), np.int64))
 
     def _numbers(self, text: str) -> list[int]:
-        terms, known, number_of = self._terms_of(text), self._known, self._number_of
-        if self._foreign:
-            terms = [in_utf8(term) for term in terms]
-        if known is None:
+        terms, number_of = self._terms_of(text), self._number_of
+        if self._known is None:
             return [number_of.setdefault(term, len(number_of)) for term in terms]
-        if isinstance(known, Buckets):
-            return [known.number(term) for term in terms]
-        n = len(known)
+        n = len(self._known)
         return [number for term in terms if (number := number_of.get(term, n)) < n]
 
+    def _learnt(self) -> Terms:
+        return Terms.of_numbers(self._number_of)
 
-class CompiledReader:
+
+class CompiledReader(Reader):
     """Reads documents as bytes, with the compiled kernels."""
 
-    def __init__(self, documents: Documents, words: Words, known: Known) -> None:
-        self._documents, self._words, self._known = documents, words, known
+    def __init__(self, documents: Documents, words: Words, known: Terms | None) -> None:
+        super().__init__(documents, words, known)
         self._kernels = load_text()
         cuts = {"whitespace": self._kernels.BLANKS, "characters": self._kernels.CHARACTERS}
         cut = cuts.get(str(words.tokens), self._kernels.WORDS)
         self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
         self._spelling = _NO_SPELLING
-        self._buckets = len(known) if isinstance(known, Buckets) else 0
-        self._table = known.table if isinstance(known, Terms) else TermTable(512, 65_536)
-        self._place = np.zeros(self._buckets or len(self._table.edges), np.int32)
+        self._table = TermTable(512, 65_536) if known is None else known.table
+        self._place = np.zeros(len(self._table.edges), np.int32)
         self._indices = self._data = np.empty(0, np.int32)
         self._longest = -1  # bytes of a document for which there are buffers
 
-    @property
-    def n_terms(self) -> int:
-        """How many terms have numbers by now."""
-        return int(self._table.size[0]) if self._known is None else len(self._known)
+    def _learnt(self) -> Terms:
+        return Terms.of_table(self._table)
 
-    @property
-    def terms(self) -> Terms | Buckets:
-        """The terms that have numbers by now; nothing may be read afterwards."""
-        return Terms.of_table(self._table) if self._known is None else self._known
-
-    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
-        """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        for here in _pieces(self._documents.sizes[rows], bounds):
-            text, to_lower = self._spelled(self._documents.letters(rows[here]))
-            self._make_room(text.ends - text.starts)
-            n, done = here.stop - here.start, 0
-            indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
-            while done < n:
-                done = self._kernels.bags(
-                    *text, to_lower, done, *self._rules, self._spelling,
-                    self._table.arrays, self._known is None, self._buckets,
-                    *self._buffers, self._place, indptr, lengths, self._indices, self._data,
-                )  # fmt: skip
-                if done < n:
-                    self._table = self._table.grown(
-                        len(self._table.slots), 2 * len(self._table.letters)
-                    )
-                    self._place = np.zeros(len(self._table.edges), np.int32)
-            end = indptr[-1]
-            yield Bags(here, indptr, self._indices[:end], self._data[:end], lengths)
+    def _read(self, rows: Array) -> Bags:
+        text, to_lower = self._spelled(self._documents.letters(rows))
+        self._make_room(text.ends - text.starts)
+        n, done = len(rows), 0
+        indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+        while done < n:
+            done = self._kernels.bags(
+                *text, to_lower, done, *self._rules, self._spelling,
+                self._table.arrays, self._known is None,
+                *self._buffers, self._place, indptr, lengths, self._indices, self._data,
+            )  # fmt: skip
+            if done < n:
+                slots, letters = len(self._table.slots), len(self._table.letters)
+                self._table = self._table.grown(slots, 2 * letters)
+                self._place = np.zeros(len(self._table.edges), np.int32)
+        return Bags(indptr, self._indices[: indptr[-1]], self._data[: indptr[-1]], lengths)
 
     def _spelled(self, text: Letters) -> tuple[Letters, Array]:
         """Return documents as the kernels can read them, and what to add to their capitals."""
@@ -199,22 +199,6 @@ class CompiledReader:
         entries = (most - least + 1) * int(sizes.sum())
         if entries > len(self._indices):
             self._indices, self._data = np.empty((2, entries), np.int32)
-
-
-Reader = PlainReader | CompiledReader
-
-
-def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
-    """Cut rows into pieces of about so many bytes; a piece ends at each of the bounds."""
-    ends = np.cumsum(sizes + 1)
-    bounds = np.array([len(sizes)]) if bounds is None else bounds
-    start = before = 0
-    while start < len(sizes):
-        stop = int(np.searchsorted(ends, before + BYTES_IN_A_PIECE, side="right"))
-        bound = int(bounds[np.searchsorted(bounds, start, side="right")])
-        stop = min(max(stop, start + 1), bound)
-        yield slice(start, stop)
-        start, before = stop, ends[stop - 1]
 
 
 _NO_SPELLING = np.zeros(0, np.int32)  # all characters beyond ASCII are odd
@@ -257,49 +241,42 @@ def expect_text(n_bytes: int) -> None:
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are.
 
-    `known` is as for the readers; buckets and weights of words settle it before counting.
+    `known` is as for the readers; weights of words settle it before counting.
     """
 
-    def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
-        if known is None and words.buckets is not None:
-            known = Buckets(words.buckets)
-        elif known is None and words.idf is not None:
-            known = words.idf.as_terms
-        self.words, self.learns, self.n_bytes = words, known is None, int(documents.sizes.sum())
-        self._documents, self._known = documents, known
+    def __init__(self, documents: Documents, words: Words, known: Terms | None = None) -> None:
+        if known is None and words.idf is not None:
+            known = words.idf.terms
+        self.learns, self.n_bytes = known is None, int(documents.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
-        if isinstance(known, Terms) and "table" not in vars(known):
+        if known is not None and "table" not in vars(known):
             worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
         self.compiled = self.compiled and load_text(self.n_bytes) is not None
-        if self.compiled and isinstance(known, Terms):
+        if self.compiled and known is not None:
             known.table  # noqa: B018 (made once, before threads ask for it)
+        self._sizes, self._read = documents.sizes, (documents, words, known)
 
     def reader(self) -> Reader:
         """Return a reader of these documents: one for each thread."""
-        reader = CompiledReader if self.compiled else PlainReader
-        return reader(self._documents, self.words, self._known)
+        return (CompiledReader if self.compiled else PlainReader)(*self._read)
 
     def shared(self, work: Callable[[slice], Result], rows: Array | None = None) -> list[Result]:
         """Call `work` on shares of the documents, or of some rows, on the threads that pay."""
-        sizes = self._documents.sizes if rows is None else self._documents.sizes[rows]
+        sizes = self._sizes if rows is None else self._sizes[rows]
         if not self.compiled:
             return [work(slice(0, len(sizes)))]
         return over_rows(work, len(sizes), int(sizes.sum()), sizes)
 
 
 @dataclass(frozen=True, slots=True)
-class Bagged:
-    """Documents read once, for as many uses as one likes: compressed sparse rows of their terms.
+class Bagged(Bags):
+    """Documents read once, for as many uses as one likes.
 
     `missing` marks the documents that are not there, None if all are.
     """
 
-    terms: Terms | Buckets
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    data: Array
-    lengths: NDArray[np.int64]
+    terms: Terms
     missing: NDArray[np.bool_] | None
 
     @classmethod
@@ -307,69 +284,50 @@ class Bagged:
         """Read all documents."""
         reading = Reading(documents, words)
 
-        def work(rows: slice) -> tuple[Any, list[Bags]]:
+        def work(rows: slice) -> tuple[list[Any], Terms]:
             reader = reading.reader()
-            found = [
-                bags._replace(indices=bags.indices.copy(), data=bags.data.copy())
-                for bags in reader.pieces(np.arange(rows.start, rows.stop))
+            pieces = [
+                (np.diff(bags.indptr), bags.indices.copy(), bags.data.copy(), bags.lengths)
+                for _, bags in reader.pieces(np.arange(rows.start, rows.stop))
             ]
-            return reader.terms, found
+            return pieces, reader.terms
 
-        parts = reading.shared(work)
-        terms, pieces = parts[0]
-        for more, found in parts[1:]:
+        (pieces, terms), *others = reading.shared(work)
+        for found, more in others:
             if reading.learns:
                 terms, numbers = terms.plus(more)
-                found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
+                found = [(sizes, numbers[at], *rest) for sizes, at, *rest in found]
             pieces += found
-        sizes = [np.diff(bags.indptr) for bags in (NO_BAGS, *pieces)]
-        columns = zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True)
-        indices, data, lengths = (np.concatenate(each) for each in columns)
-        indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
-        return cls(terms, indptr, indices, data, lengths, documents.missing)
+        nothing = [np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32, np.int64)]
+        columns = zip(nothing, *pieces, strict=True)
+        sizes, indices, data, lengths = map(np.concatenate, columns)
+        indptr = np.append(0, np.cumsum(sizes))
+        return cls(indptr, indices, data, lengths, terms, documents.missing)
 
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    @property
-    def n_terms(self) -> int:
-        """How many terms have numbers."""
-        return len(self.terms)
-
-    def pieces(self, rows: Array, bounds: Array) -> Iterator[Bags]:
+    def pieces(self, rows: Array, bounds: Array) -> Iterator[tuple[slice, Bags]]:
         """Go through the documents of these rows; a piece ends at each of the bounds."""
         for first, last in pairwise(np.unique([0, *bounds]).tolist()):
-            yield self.take(rows[first:last]).as_bags()._replace(rows=slice(first, last))
-
-    @property
-    def owners(self) -> NDArray[np.int64]:
-        """The document of each entry."""
-        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+            yield slice(first, last), self.take(rows[first:last])
 
     def known_from(self, rows: NDArray[np.bool_]) -> Bagged:
         """Return the documents with only the terms that some of them have: those marked."""
-        if isinstance(self.terms, Buckets) or rows.all():
+        if rows.all():
             return self
         return self.renumbered(self.terms.select(np.unique(self.indices[rows[self.owners]])))
 
     def take(self, rows: Array) -> Bagged:
         """Return some of the documents."""
         sizes = np.diff(self.indptr)[rows]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        indptr = np.append(0, np.cumsum(sizes))
         places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
         missing = None if self.missing is None else self.missing[rows]
         parts = self.indices[places], self.data[places], self.lengths[rows]
-        return Bagged(self.terms, indptr, *parts, missing)
+        return Bagged(indptr, *parts, self.terms, missing)
 
     def renumbered(self, terms: Terms) -> Bagged:
         """Return the documents with the numbers that terms have among others, and only those."""
-        assert isinstance(self.terms, Terms)
         numbers = terms.numbers_of(self.terms)[self.indices]
         kept = numbers >= 0
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[self.indptr]
+        indptr = np.append(0, np.cumsum(kept))[self.indptr]
         parts = numbers[kept].astype(np.int32), self.data[kept], self.lengths
-        return Bagged(terms, indptr, *parts, self.missing)
-
-    def as_bags(self) -> Bags:
-        """Return all documents as one piece."""
-        return Bags(slice(0, len(self)), self.indptr, self.indices, self.data, self.lengths)
+        return Bagged(indptr, *parts, terms, self.missing)

@@ -1,11 +1,10 @@
-"""Terms: the words that were seen, each with a number; or buckets, for words without names."""
+"""Terms: the words that were seen, each with a number."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, pairwise
 from threading import Lock
 from typing import Any
@@ -21,8 +20,6 @@ Letters = NDArray[np.uint8]
 
 SLACK = 16  # bytes that may be read behind the last letter
 FEWEST_SLOTS = 1024
-MOST_REMEMBERED = 100_000  # terms whose buckets need not be worked out again
-_32 = 0xFFFFFFFF
 WORTH_COMPILED = 2_000  # terms, once the compiled kernels are loaded
 
 # nobody outside can make words that fall into the same slots of a table
@@ -155,10 +152,6 @@ class Terms:
         """Leave out what is worked out from the rest."""
         return Terms.of_letters, (self.letters, self.edges)
 
-    def number(self, word: str) -> int:
-        """Return the number of a word, -1 if it is not there."""
-        return int(self.numbers([word])[0])
-
     def numbers(self, words: Sequence[str]) -> Integers:
         """Return the number of each word, -1 for those that are not there."""
         known = self.number_of.get
@@ -178,8 +171,8 @@ class Terms:
 
     def plus(self, other: Terms) -> tuple[Terms, Array]:
         """Return the words of both, those of `other` behind, and the numbers that those have."""
-        if other is self:
-            return self, np.arange(self.n, dtype=np.int32)
+        if other is self or not self.n:
+            return other, np.arange(other.n, dtype=np.int32)
         if self._by_table(other):
             table = self.table.grown(self.n + other.n, int(self.edges[-1] + other.edges[-1]))
             numbers = table.numbers(*other._in_utf8, learn=True)
@@ -208,50 +201,6 @@ class Terms:
     def _by_table(self, other: Terms) -> bool:
         """Tell whether to look words up in the table."""
         return text_is_loaded() and other.n >= WORTH_COMPILED
-
-
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """Words without names: each falls into one of n buckets by its hash."""
-
-    n: int
-
-    def __len__(self) -> int:
-        return self.n
-
-    @property
-    def texts(self) -> list[str]:
-        """Names for the buckets."""
-        return [f"#{number}" for number in range(self.n)]
-
-    @property
-    def order(self) -> Integers:
-        """The numbers of the buckets."""
-        return np.arange(self.n)
-
-    def number(self, word: str) -> int:
-        """Return the bucket of a word: as scikit-learn's HashingVectorizer."""
-        hashed = murmur(word)
-        return min(hashed, 2**32 - hashed) % self.n
-
-
-@lru_cache(MOST_REMEMBERED)
-def murmur(word: str) -> int:
-    """Return the 32-bit MurmurHash3 of a word, with seed 0."""
-    raw = word.encode()
-    h, end = 0, len(raw) - len(raw) % 4
-    for part in np.frombuffer(raw[:end], "<u4").tolist():
-        h ^= _scrambled(part)
-        h = ((h << 13 | h >> 19) & _32) * 5 + 0xE6546B64 & _32
-    h ^= _scrambled(int.from_bytes(raw[end:], "little")) ^ len(raw)
-    h = (h ^ h >> 16) * 0x85EBCA6B & _32
-    h = (h ^ h >> 13) * 0xC2B2AE35 & _32
-    return h ^ h >> 16
-
-
-def _scrambled(part: int) -> int:
-    part = part * 0xCC9E2D51 & _32
-    return ((part << 15 | part >> 17) & _32) * 0x1B873593 & _32
 
 
 _NOTHING = np.zeros(SLACK, np.uint8)

@@ -11,7 +11,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
@@ -21,8 +21,9 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
-from tallybayes.kind import Kind, unequal
-from tallybayes.tokenizer.terms import Buckets, Terms
+from tallybayes.kind import Kind
+from tallybayes.tokenizer.terms import Terms
+from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -34,14 +35,13 @@ else:
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
 FIRST_DOCUMENTS = 1000  # which tell how long documents are
-MOST_BUCKETS = 2**24
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
 _NAMES = get_args(TokenNames)
 
 
-class WordWeights:
+class WordWeights(Value, frozen=True, dict=True):
     """A weight of at least 0 for each of some words.
 
     Parameters
@@ -51,57 +51,57 @@ class WordWeights:
 
     Examples
     --------
-    >>> WordWeights({"lottery": 2.5, "the": 1.0}).of(["the", "win"], 0.5).tolist()
+    >>> WordWeights({"lottery": 2.5, "the": 1.0}).of(Terms.of(["the", "win"]), 0.5).tolist()
     [1.0, 0.5]
     """
 
-    __slots__ = ("_digest", "as_terms", "terms", "values")
+    weights: dict[str, float]
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
-            raise TallyBayesError(f"{type(self).__name__} takes a mapping of words to weights")
-        self.terms = tuple(sorted(weights))
-        values = [weights[w] for w in self.terms]
-        if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
-            name = type(self).__name__
-            values = [
-                number(weights[w], f"the {name.lower()} of {w!r}", least=0.0) for w in self.terms
-            ]
-        try:
-            "".join(self.terms).encode()
-        except UnicodeEncodeError:
-            name = type(self).__name__
-            raise TallyBayesError(f"{name} has half a surrogate pair, which is no text") from None
-        self.as_terms, self.values = Terms.of(self.terms), np.array(values, np.float64)
-        self.values.flags.writeable = False
-        self._digest = blake2b(repr(self.terms).encode() + self.values.tobytes()).digest()
+    def __post_init__(self) -> None:
+        given, name = self.weights, type(self).__name__
+        if not isinstance(given, Mapping) or not all(isinstance(word, str) for word in given):
+            raise TallyBayesError(f"{name} takes a mapping of words to weights")
+        if any(word != in_utf8(word) for word in given):
+            raise TallyBayesError(f"{name} has half a surrogate pair, which is no text")
+        self._put(
+            weights={
+                word: weight
+                if type(weight) is float and 0.0 <= weight < inf
+                else number(weight, f"the {name.lower()} of {word!r}", least=0.0)
+                for word, weight in sorted(given.items())
+            }
+        )
 
-    def of(self, words: Terms | Buckets | Sequence[str], other: float) -> Floats:
+    @cached_property
+    def terms(self) -> Terms:
+        """The words, in the order of the alphabet."""
+        return Terms.of(self.weights)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weight of each word."""
+        return np.array([*self.weights.values()], np.float64)
+
+    def of(self, words: Terms, other: float) -> Floats:
         """Return the weights of these words, and another one for those that have none."""
-        if isinstance(words, Terms):
-            numbers = self.as_terms.numbers_of(words)
-        else:
-            numbers = self.as_terms.numbers(words.texts if isinstance(words, Buckets) else words)
+        numbers = self.terms.numbers_of(words)
         return np.append(self.values, other)[numbers]  # the last is for -1
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the weight of each word."""
-        return dict(zip(self.terms, self.values.tolist(), strict=True))
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.to_dict(),)
+    @cached_property
+    def _digest(self) -> str:
+        return blake2b(repr(self.weights).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._digest == other._digest
+        return isinstance(other, type(self)) and self._digest == other._digest
 
     def __hash__(self) -> int:
         return hash(self._digest)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.terms)} words, {self._digest.hex()[:6]})"
+        return f"{type(self).__name__}({len(self.weights)} words, {self._digest[:6]})"
 
 
-class Idf(WordWeights):
+class Idf(WordWeights, frozen=True, dict=True):
     """A weight for every word: idf = log((1 + N) / (1 + n)) + 1 when made from counts.
 
     N is the number of documents, n that of documents with the word. Weights have to be known before
@@ -118,8 +118,6 @@ class Idf(WordWeights):
     >>> Idf({"lottery": 2.5, "the": 1.0})
     Idf(2 words, afdd75)
     """
-
-    __slots__ = ()
 
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
@@ -150,9 +148,6 @@ class Words(Kind, frozen=True):
         Take accents off letters, and resolve ligatures and other compatibility characters (NFKD).
     stop_words
         Tokens that are left out, before n-grams are made; they are spelled like the text.
-    buckets
-        Do not keep words but this many buckets, into which they fall by a hash: bounded memory for
-        endless streams. Words then have numbers, no names.
     tf : {"count", "log"}
         What a word that occurs f times in a document counts: f, or log(1 + f) (scikit-learn's
         sublinear tf is 1 + log(f)).
@@ -179,7 +174,6 @@ class Words(Kind, frozen=True):
     lowercase: bool = True
     strip_accents: bool = False
     stop_words: tuple[str, ...] = ()
-    buckets: int | None = None
     tf: Literal["count", "log"] = "count"
     norm: Literal["l2"] | None = None
     idf: Idf | None = None
@@ -192,10 +186,6 @@ class Words(Kind, frozen=True):
         self._put(ngrams=self._checked_ngrams())
         if self.min_length is not None:
             self._put(min_length=whole(self.min_length, "min_length", 1, LONGEST))
-        if self.buckets is not None:
-            self._put(buckets=whole(self.buckets, "buckets", 1, MOST_BUCKETS))
-            if self.idf is not None:
-                raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
         self._put(stop_words=self._checked_stop_words())
         if self.tokens == "characters" and (self.stop_words or self.least > 1):
             raise TallyBayesError("stop_words and min_length are for words, not for characters")
@@ -278,12 +268,6 @@ class Words(Kind, frozen=True):
             first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
             expect_text(int(first.sizes.mean() * n) if n else 0)
 
-    def merged(self, other: Any, name: str) -> Kind:
-        """Return the same, which must have been counted with the same options."""
-        if isinstance(other, Words) and self != other:
-            raise unequal(name, self, other, "count it with the same options on both")
-        return Kind.merged(self, other, name)
-
     def holds(self, labels: Sequence[Any]) -> bool:
         """Tell whether a column of text can have been counted by values: by none."""
         return not labels
@@ -336,7 +320,7 @@ class Words(Kind, frozen=True):
 def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result]:
     """Work something out once for each way to read, whatever is made of the counts."""
     remembered = lru_cache(KEPT)(function)
-    same: Any = {"idf": None, "tf": "count", "norm": None, "buckets": None}
+    same: Any = {"idf": None, "tf": "count", "norm": None}
     return lambda words: remembered(structs.replace(words, **same))
 
 
@@ -418,7 +402,7 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
             raise TallyBayesError(
                 f"the tokens function returned {odd[0]}; it must return a list of text"
             )
-        return [token for token in found if len(token) >= least]
+        return [in_utf8(token) for token in found if len(token) >= least]
 
     return split
 

@@ -65,7 +65,7 @@ function wordWeights(term, x) {
   const places = placesOf(term);
   const bag = new Map();
   for (const [word, count] of typeof x === "string" ? read(term, x) : Object.entries(x)) {
-    const place = places.get(term.buckets ? `#${bucket(word, term.buckets)}` : word);
+    const place = places.get(word);
     if (place !== undefined && count > 0) bag.set(place, (bag.get(place) ?? 0) + count);
   }
   for (const [place, count] of bag) {
@@ -97,23 +97,6 @@ function read({ reader }, text) {
     for (let k = 0; k + n <= tokens.length; k++)
       found.push([tokens.slice(k, k + n).join(reader.glue), 1]);
   return found;
-}
-
-/* The bucket of a word: by MurmurHash3, as in scikit-learn's HashingVectorizer. */
-function bucket(word, n) {
-  const bytes = new TextEncoder().encode(word);
-  const turned = (x, by) => (x << by) | (x >>> (32 - by));
-  const scrambled = (x) => Math.imul(turned(Math.imul(x, 0xcc9e2d51), 15), 0x1b873593);
-  const part = (k) => bytes[k] | (bytes[k + 1] << 8) | (bytes[k + 2] << 16) | (bytes[k + 3] << 24);
-  const end = bytes.length - (bytes.length % 4);
-  let h = 0;
-  for (let k = 0; k < end; k += 4)
-    h = (Math.imul(turned(h ^ scrambled(part(k)), 13), 5) + 0xe6546b64) | 0;
-  h ^= scrambled(part(end)) ^ bytes.length;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  h = (h ^ (h >>> 16)) >>> 0;
-  return Math.min(h, 2 ** 32 - h) % n;
 }
 
 /* What each column adds to the score of each class: a row a column, in the order of

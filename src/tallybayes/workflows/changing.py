@@ -180,7 +180,7 @@ def _plan_like(
     unsettled = [
         name
         for name in empty
-        if schema.kind(name).read_as == "category"
+        if schema.kind(name).read_as == "categorical"
         and name not in schema.declared
         and schema.reason(name) != "declared"
     ]
@@ -193,7 +193,7 @@ def _plan_like(
     if not before.classes:
         types[target] = type_to_read(ArrowColumn(target, rows.sample.column(target)), CATEGORIES)
     if weight is not None:
-        types[weight] = "number"
+        types[weight] = "float"
     return CountPlan(schema, target, weight, types)
 
 

@@ -20,8 +20,9 @@ from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import ColumnType, RejectedRows, map_rows
+from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import PairwiseSum
@@ -34,12 +35,7 @@ KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through aga
 CATEGORIES = Categories()
 TARGET = Option("target")
 # what columns are read as to be all in memory: whole numbers may turn out to be decimals
-READ_AS: dict[str, ColumnType] = {
-    "integer": "number",
-    "float": "number",
-    "boolean": "boolean",
-    "categorical": "category",
-}
+READ_AS: dict[str, ColumnType] = {"integer": "float", "empty": "text"}
 
 
 def _first_rows(
@@ -59,7 +55,7 @@ def _first_rows(
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
     if rows.types_guessed:
-        numbers = [name for name in names if _said_of(said, name) in (None, "number")]
+        numbers = [name for name in names if _said_of(said, name) in (None, "float")]
         from tallybayes.sources.csv_file import with_numbers
 
         table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
@@ -89,7 +85,7 @@ def plan_counting(
     types = types_to_read(columns, schema, rows.types_guessed)
     types[target] = type_to_read(labels, CATEGORIES)
     if weight is not None:
-        types[weight] = "number"
+        types[weight] = "float"
     return CountPlan(schema, target, weight, types), spec, said
 
 
@@ -119,8 +115,8 @@ def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, Co
     """Return what columns are read as, by their first rows."""
     types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
     for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
-        if schema.reason(name) == "declared" and schema.kind(name).read_as == "category":
-            types[name] = "category"
+        if schema.reason(name) == "declared" and schema.kind(name).read_as == "categorical":
+            types[name] = "categorical"
     return types
 
 
@@ -237,11 +233,11 @@ def read_labelled(
     types: dict[str, ColumnType] = {target: type_to_read(labels, CATEGORIES)}
     for name, column in columns.columns.items():
         words = {_said_of(one, name) for one in all_said}
-        types[name] = "number" if words == {"number"} else READ_AS.get(column.type, "text")
-        if rows.types_guessed and not words & {None, "number"}:
+        types[name] = "float" if words == {"float"} else READ_AS.get(column.type, column.type)
+        if rows.types_guessed and not words & {None, "float"}:
             types[name] = "text"  # letters are values: what nobody takes for numbers is 007, not 7
     if weight is not None:
-        types[weight] = "number"
+        types[weight] = "float"
 
     def work(table: Any) -> Any:
         encode_classes(plan.labels(table), table.num_rows)  # a row without a label does not fit

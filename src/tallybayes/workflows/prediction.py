@@ -13,10 +13,11 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
 from tallybayes.rendering.words import counted, tallied
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import ColumnType, map_rows, refuse_lacking
-from tallybayes.sources.row_writers import format_for, row_writer, widened
+from tallybayes.sources.row_stream import map_rows, refuse_lacking
+from tallybayes.sources.row_writers import format_for, row_writer
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import expecting
@@ -86,7 +87,7 @@ def predict(
         def work(table: Any) -> tuple[Any, list[Any]]:
             found = plan.table(table)
             counts = found.column(PREDICTION).value_counts().to_pylist()
-            return writer.encode(widened(found, rows.sample.schema)), counts
+            return writer.encode(found), counts
 
         stream = map_rows(rows, plan.types, work, read, what="predicting", keep=passing)
         for result in stream:

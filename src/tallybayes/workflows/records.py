@@ -21,7 +21,7 @@ from tallybayes.sources.row_stream import TYPE_NAMES, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
 
-TYPED = {"number": float, "integer": int, "boolean": bool}
+TYPED = {"float": float, "integer": int, "boolean": bool}
 inspect = inspect_model
 
 

@@ -50,12 +50,12 @@ def _tables(read_as: str) -> Iterator[Mapping[str, Any]]:
         for phrases in (ASCII, WORLD):
             yield {"a": [f"{phrases[k % len(phrases)]} {k}" for k in range(ROWS)]}
         return
-    if read_as == "category":
+    if read_as == "categorical":
         yield {name: np.array(["x", "y", "z"])[place % 3] for name in "ab"}
         yield dict.fromkeys("ab", place % 2 == 0)
     yield dict.fromkeys("ab", place % 5 + 1)
     yield {"a": place % 5 + 1}  # a bag of one column has its own layout
-    if read_as == "number":
+    if read_as == "float":
         yield dict.fromkeys("ab", 1.0 + place % 7)
         yield {"a": np.where(place % 7, 1.0 + place % 5, np.nan), "b": 1.0 + place % 7}
 
@@ -112,7 +112,7 @@ def _left_out() -> None:
 
     place = np.arange(ROWS)
     for table in (
-        *_tables("number"),
+        *_tables("float"),
         {name: np.where(place % 2, 1.0, place) for name in "ab"},
         {"a": place % 3, "b": place % 2},
     ):

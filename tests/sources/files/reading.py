@@ -96,8 +96,8 @@ def records_of(rows, wanted):
     """Go through rows, and return them as records."""
     pieces = [piece for fragment in rows.fragments(wanted) for piece in fragment.decode()]
     for piece in pieces:
-        assert piece.table.num_rows + len(piece.bad) == piece.n_rows
-    return [record for piece in pieces for record in piece.table.to_pylist()]
+        assert piece.value.num_rows + len(piece.bad) == piece.n_read
+    return [record for piece in pieces for record in piece.value.to_pylist()]
 
 
 def rows_of(data, wanted=None, **options):

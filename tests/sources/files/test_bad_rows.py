@@ -245,15 +245,15 @@ def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how
         for row in rows
         if fits(row)
     ]
-    wanted = {"p": "number", "q": "number", "r": "text"}
+    wanted = {"p": "float", "q": "float", "r": "text"}
     found, bad, before = [], [], 0
     with small_blocks(size):
         options = ReadOptions(delimiter=",", bad_rows="skip")
         for chunk in open_rows(path, options).fragments(wanted):
             for piece in chunk.decode():
-                found += [list(row.values()) for row in piece.table.to_pylist()]
+                found += [list(row.values()) for row in piece.value.to_pylist()]
                 bad += [before + each.row for each in piece.bad]
-                before += piece.n_rows
+                before += piece.n_read
     assert found == expected
     assert bad == [number for number, row in enumerate(rows) if not fits(row)]
     assert before == len(rows)

@@ -136,10 +136,10 @@ def test_decimal_numbers_are_read_to_the_last_bit(path):
 
 def test_only_the_columns_that_are_wanted_are_decoded(path):
     path.write_text(written(TABLE))
-    assert rows_of(path, {"y": "category", "age": "number"}) == [
+    assert rows_of(path, {"y": "categorical", "age": "float"}) == [
         {"y": record["y"], "age": float(record["age"])} for record in RECORDS
     ]
-    said = message_of(lambda: rows_of(path, {"incom": "number"}))
+    said = message_of(lambda: rows_of(path, {"incom": "float"}))
     assert said == f"{path} has no column 'incom'; did you mean 'income'?"
 
 
@@ -289,11 +289,11 @@ def test_rows_are_those_that_python_reads_whatever_the_blocks(tmp_path_factory, 
     expected = [row for row in csv.reader(io.StringIO(text, newline="")) if len(row) == 2]
     with small_blocks(size):
         options = {"delimiter": ",", "missing": (), "bad_rows": "skip"}
-        found = rows_of(path, {"p": "text", "q": "category"}, **options)
+        found = rows_of(path, {"p": "text", "q": "categorical"}, **options)
     assert [[row["p"], row["q"]] for row in found] == expected
 
 
-WANTED = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer", "owner": "boolean"}
+WANTED = dict.fromkeys(TABLE, "text") | {"income": "float", "age": "integer", "owner": "boolean"}
 SPARSE = [{name: value for name, value in r.items() if value is not None} for r in RECORDS]
 
 

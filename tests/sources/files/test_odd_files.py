@@ -31,7 +31,7 @@ from tallybayes.sources.row_writers import row_writer
 from tallybayes.workflows import planning, predict, train
 from tiers import crossed
 
-WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}
+WANTED = {"income": "float", "age": "float", "status": "categorical", "y": "categorical"}
 
 
 WHOLE = {
@@ -213,9 +213,9 @@ def test_json_that_is_nested_deeply_names_its_row(tmp_path, brackets):
     good = '{"x": 1.5, "y": "a"}\n'
     path.write_text(f'{good}{{"x": 2.5, "zz": {deep}, "y": "b"}}\n{good}')
     start = time.process_time()
-    said = message_of(lambda: read(path, {"x": "number"}))
+    said = message_of(lambda: read(path, {"x": "float"}))
     assert said.startswith(f"{path}, row 2: it is not valid JSON")
-    found, rejected = read(path, {"x": "number"}, bad_rows="skip")
+    found, rejected = read(path, {"x": "float"}, bad_rows="skip")
     assert (found, rejected.count) == ([{"x": 1.5}, {"x": 1.5}], 1)
     assert time.process_time() - start < 5
 
@@ -223,7 +223,7 @@ def test_json_that_is_nested_deeply_names_its_row(tmp_path, brackets):
 def test_half_a_surrogate_pair_in_a_name_of_json_is_a_bad_row(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1, "y": "q"}\n{"a": 1, "\\ud800": 1, "y": "p"}\n')
-    assert read(path, {"a": "number"}, bad_rows="skip")[0][0] == {"a": 1.0}
+    assert read(path, {"a": "float"}, bad_rows="skip")[0][0] == {"a": 1.0}
 
 
 def test_a_long_field_hides_no_delimiter(path):

@@ -55,7 +55,7 @@ def test_several_files_are_one_table(save, tables, tmp_path):
     paths, whole = save(*tables), together(*tables)
     with small_blocks(200):
         assert_same_tally(tally_of(paths, COLUMNS), in_memory(whole, COLUMNS))
-        assert [row["x"] for row in rows_of(paths, {"x": "number"})] == whole["x"]
+        assert [row["x"] for row in rows_of(paths, {"x": "float"})] == whole["x"]
     stored = train(paths, "y", scores=False).stored
     assert_same_tally(stored.fitted.tally, in_memory(whole, "auto"))
     predict(stored, paths, tmp_path / "out.parquet", keep=["x"])

@@ -96,7 +96,7 @@ def test_sixty_megabytes_pass_with_few_of_them_in_memory(n):
         tables.append(weakref.ref(table))
         return sum(each() is not None for each in tables)
 
-    wanted = {"x": "number", "s": "category"}
+    wanted = {"x": "float", "s": "categorical"}
     with small_blocks(block, threads=n):
         source = open_rows(stream)
         assert not source.complete

@@ -76,7 +76,7 @@ def test_what_does_not_fit_names_file_and_column(write):
     said = message_of(lambda: tally_of(path, {"status": "gaussian"}))
     assert said.startswith(f"{path}: column 'status' holds ")
     assert "a number is expected" in said
-    said = message_of(lambda: rows_of(path, {"incom": "number"}))
+    said = message_of(lambda: rows_of(path, {"incom": "float"}))
     assert said == f"{path} has no column 'incom'; did you mean 'income'?"
     path = write(pa.table(TABLE).slice(0, 0))
     assert rows_of(path) == []
@@ -183,7 +183,7 @@ FORMS = {
 
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
 def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make, monkeypatch):
-    wanted = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer"}
+    wanted = dict.fromkeys(TABLE, "text") | {"income": "float", "age": "integer"}
     wanted["owner"] = "boolean"
     rows = open_rows(make())
     assert records_of(rows, wanted) == RECORDS
