@@ -261,10 +261,10 @@ def test_one_table_of_all_families_is_the_product_of_scikit_learns_models():
     table |= {f"w{j}": COUNTED[:, j] for j in range(4)}
     table |= {f"b{j}": COUNTED[:, j] for j in range(4)}
     columns = {
-        ("n0", "n1", "n2"): tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9)),
-        ("c0", "c1", "c2"): "categorical",
-        ("w0", "w1", "w2", "w3"): "multinomial",
-        ("b0", "b1", "b2", "b3"): "bernoulli",
+        ...: tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9)),
+        **dict.fromkeys(("c0", "c1", "c2"), "categorical"),
+        **dict.fromkeys(("w0", "w1", "w2", "w3"), "multinomial"),
+        **dict.fromkeys(("b0", "b1", "b2", "b3"), "bernoulli"),
     }
     ours = NaiveBayes(columns).fit(table, Y).predict_joint_log_proba(table)
     parts = [

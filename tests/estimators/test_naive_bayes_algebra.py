@@ -23,7 +23,8 @@ COLUMNS = {
     "colour": "categorical",
     "on": "categorical",
     "sick": "bernoulli",
-    ("visits", "mails"): "multinomial",
+    "visits": "multinomial",
+    "mails": "multinomial",
 }
 # Eighths have exact sums.
 NUMBERS = st.integers(-80, 80).map(lambda n: n / 8) | st.none()

@@ -75,7 +75,7 @@ PAIRS = {
     ),
     "NaiveBayes, sparse": Pair(NaiveBayes(), sk.MultinomialNB(), csr_array(COUNTS), ALPHAS),
     "NaiveBayes, categorical": Pair(
-        NaiveBayes({(0, 1): FOUR}), sk.CategoricalNB(min_categories=4), CODES, ALPHAS
+        NaiveBayes({0: FOUR, 1: FOUR}), sk.CategoricalNB(min_categories=4), CODES, ALPHAS
     ),
 }  # fmt: skip
 
@@ -179,7 +179,7 @@ FRAMES = {
     "records": pd.DataFrame(TABLE).to_dict("records"),
     "objects": pd.DataFrame(TABLE).to_numpy(object),
 }
-NUMERIC_ONLY = {(0, 1): SK_GAUSSIAN}
+NUMERIC_ONLY = {0: SK_GAUSSIAN, 1: SK_GAUSSIAN}
 
 
 def joint_of_two(rows, new, alpha=1.0):

@@ -69,7 +69,7 @@ def test_one_column_of_text_is_what_text_nb_is(event):
 @pytest.mark.parametrize(
     "columns",
     [
-        {("subject", "body"): "text"},
+        {"subject": "text", "body": "text"},
         {"subject": Text(), "body": Text(event="bernoulli")},
         "text",
     ],

@@ -53,7 +53,7 @@ def exact(rows, label):
 def test_the_other_orientation_is_scikit_learns(rows):
     predicted, true = zip(*rows, strict=True)
     expected = sk.confusion_matrix(true, predicted, labels=LABELS)
-    np.testing.assert_array_equal(Confusion.of(true, predicted, LABELS).by_true, expected)
+    np.testing.assert_array_equal(Confusion.of(true, predicted, LABELS).counts.T, expected)
 
 
 @given(weighted)
@@ -92,7 +92,7 @@ def test_matthews_does_not_depend_on_the_unit_of_weights(unit):
 
 
 def test_no_rows_have_no_scores():
-    nothing = counted([], [], classes=["a", "b"])
+    nothing = Confusion(("a", "b"), np.zeros((2, 2), int))
     with pytest.raises(ValueError, match="read-only"):
         nothing.counts[0, 0] = 2
     assert nothing.counts.tolist() == [[0, 0], [0, 0]]
@@ -105,11 +105,11 @@ def test_no_rows_have_no_scores():
 @pytest.mark.parametrize(
     ("true", "predicted", "options", "message"),
     [
-        (["a", "b"], ["a"], {}, "1 predictions for 2 true labels"),
+        (["a", "b"], ["a"], {}, "1 predictions for 2 labels"),
         (["a"], "a", {}, "predicted must be a list or array"),
         (np.array([["a", "b"]]), ["a"], {}, "true must have one dimension"),
         ([1], ["a"], {}, "mixes whole numbers and text"),
-        (["spma"], ["ham"], {"classes": ["spam", "ham"]}, "true holds 'spma' in row 0, .* 'spam'"),
+        (["spma"], ["ham"], {"classes": ["spam", "ham"]}, "holds 'spma' in row 0, .* 'spam'"),
         (["a"], ["a"], {"classes": ["a", "a"]}, "names a class twice"),
     ],
 )

@@ -49,10 +49,6 @@ def test_a_row_held_out_twice_counts_half_each_time():
     assert both.confusion.counts.sum() == pytest.approx(4.0)
     assert both.score("accuracy") == pytest.approx(0.75)
     assert [part.score("accuracy") for part in both.folds()] == [1.0, 0.5]
-    averaged = both.averaged()
-    assert averaged.proba.tolist() == pytest.approx(np.array([[0.6, 0.4], [0.1, 0.9]]))
-    assert averaged.labels.tolist() == ["a", "b"]
-    assert averaged.weights.tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), LogisticRegression()], ids=str)
@@ -112,4 +108,4 @@ def test_of_very_many_classes_those_that_occur_are_counted():
     report = rows.report()
     assert (report.accuracy, report.positive) == (0.75, None)
     assert report.recall_macro == report.recall == 0.75
-    assert score_intervals(rows)["f1_macro"][0] > 0.2
+    assert score_intervals(rows)["accuracy"][0] > 0.2

@@ -157,8 +157,8 @@ def test_a_bag_of_counts_has_one_exponent_by_its_name():
     rows = np.array([[3, 0, 1], [2, 1, 0], [0, 2, 2], [1, 3, 1]])
     schema = tb.Schema.of(["u", "v", "w"], [tb.Count()] * 3)
     tally = tb.Tally.of(rows, list("ppqq"), schema=schema)
-    (plan,) = Recipe().plan(tally)
-    model = tb.estimate(tally, calibration=Calibration("weights", {plan.title: 0.3}))
+    (factor,) = Recipe().factors(tally)
+    model = tb.estimate(tally, calibration=Calibration("weights", {factor.title: 0.3}))
     other = tb.estimate(tally, calibration=Calibration("temperature", default=0.3))
     np.testing.assert_allclose(model.posterior(rows), other.posterior(rows), rtol=1e-12)
 

@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -12,7 +13,7 @@ from tallybayes import NaiveBayes, Tally
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted
-from tallybayes.model.plans import CountPlan, PredictPlan, ScorePlan
+from tallybayes.model.plans import CountPlan, PredictPlan
 from tallybayes.schema import Schema
 from workflows.mixed import assert_same_tally
 
@@ -32,12 +33,13 @@ SCHEMA = Schema.infer(ROWS, NaiveBayes({"mail": "text"}).fit(ROWS, LABELS).fitte
 def plans(weight):
     count = CountPlan(SCHEMA, "label", weight)
     fitted = Fitted(count.tally(TABLE))
-    return count, PredictPlan.of(fitted, ("id",), proba=True), ScorePlan.of(fitted, None, weight)
+    judge = partial(CountPlan.of(fitted, None, weight).predictions, model=fitted.model)
+    return count, PredictPlan.of(fitted, ("id",), proba=True), judge
 
 
 @pytest.mark.parametrize("weight", [None, "times"])
 def test_a_table_in_parts_is_the_table(weight):
-    count, predict, score = plans(weight)
+    count, predict, judge = plans(weight)
     w = None if weight is None else WEIGHTS
     whole = Tally.of(ROWS, LABELS, w, schema=SCHEMA)
     assert_same_tally(sum(map(count.tally, PARTS)), whole)
@@ -48,18 +50,18 @@ def test_a_table_in_parts_is_the_table(weight):
     assert written["id"].to_pylist() == list(range(6))
     assert written["prediction"].to_pylist() == [("no", "yes")[k] for k in winners]
     np.testing.assert_allclose(written["P(yes)"].to_pylist(), posterior[:, 1], rtol=1e-12)
-    judged = Predictions.joined([score.predictions(part) for part in PARTS], folds=False)
+    judged = Predictions.joined([judge(part) for part in PARTS], folds=False)
     truth = Predictions.of(LABELS, posterior, sample_weight=w)
     assert judged.score("accuracy") == pytest.approx(truth.score("accuracy"))
 
 
 def test_another_process_does_the_same():
-    count, predict, score = (pickle.loads(pickle.dumps(plan)) for plan in plans("times"))
+    count, predict, judge = (pickle.loads(pickle.dumps(plan)) for plan in plans("times"))
     assert pickle.loads(pickle.dumps(count)) == count
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         counted = sum(pool.map(count.tally, PARTS))
         written = pa.concat_tables(pool.map(predict.table, PARTS))
-        judged = list(pool.map(score.predictions, PARTS))
+        judged = list(pool.map(judge, PARTS))
     assert_same_tally(counted, count.tally(TABLE))
     assert written["prediction"].equals(pa.concat_tables(map(predict.table, PARTS))["prediction"])
     assert sum(map(len, judged)) == 6
@@ -74,9 +76,9 @@ def test_another_process_does_the_same():
 )
 @pytest.mark.parametrize("plan", ["tally", "rows", "predictions"])
 def test_a_refusal_has_all_its_rows(plan, column, values, rows, match):
-    count, _, score = plans("times")
+    count, _, judge = plans("times")
     place = TABLE.column_names.index(column)
-    work = getattr(score if plan == "predictions" else count, plan)
+    work = judge if plan == "predictions" else getattr(count, plan)
     with pytest.raises(TallyBayesError, match=match) as caught:
         work(TABLE.set_column(place, column, pa.array(values)))
     assert list(caught.value.rows) == rows
@@ -85,7 +87,7 @@ def test_a_refusal_has_all_its_rows(plan, column, values, rows, match):
 def test_unknown_classes_are_refused_with_all_their_rows():
     table = TABLE.slice(0, 3).set_column(3, "label", pa.array(["on", "no", None]))
     with pytest.raises(TallyBayesError) as caught:
-        plans(None)[2].predictions(table)
+        plans(None)[2](table)
     unknown = "the class 'on' is unknown to the model; known: 'no', 'yes'"
     missing = "the label is missing; drop the row or label it"
     assert caught.value.rows == {0: unknown, 2: missing}

@@ -163,7 +163,7 @@ def test_what_an_estimator_keeps_comes_back():
 
 
 @pytest.mark.parametrize(
-    "columns", [{"id": "drop"}, {("id", "b"): "drop"}, {"x": "auto", ...: "drop"}], ids=str
+    "columns", [{"id": "drop"}, {"id": "drop", "b": "drop"}, {"x": "auto", ...: "drop"}], ids=str
 )
 def test_a_column_that_was_dropped_stays_dropped(columns, tmp_path):
     table = {"x": [1.0, 2.0, 3.0, 4.0], "id": list("pqrs"), "b": list("xxyy")}

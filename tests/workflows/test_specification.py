@@ -7,8 +7,6 @@ import tallybayes as tb
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, label_of, parse_column, parse_family
 
-GAUSSIAN = tb.Gaussian()
-
 
 @pytest.mark.parametrize("word", FAMILIES)
 def test_every_family_can_be_typed(word):
@@ -44,14 +42,6 @@ def test_every_family_can_be_typed(word):
 )
 def test_options_are_read_as_the_families_take_them(text, meant):
     assert parse_family(text) == meant
-
-
-@pytest.mark.parametrize(
-    "name", ["a=b", "a:b", "x=gaussian!", "ns:attr=1", "a b", "=", "Überschuß", "x:y=z"]
-)
-def test_a_name_may_have_signs_of_its_own(name):
-    assert parse_column(f"{name}=gaussian") == (name, GAUSSIAN)
-    assert parse_column(f"{name}=categorical:alpha=2") == (name, tb.Categorical(alpha=2))
 
 
 @given(st.text(min_size=1).filter(lambda name: "=" not in name))

@@ -23,6 +23,7 @@ from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations import counterfactuals, explain, explain_all
 from tallybayes.model import Fitted, Model, Recipe
+from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.rendering import plain
 from tallybayes.schema import Schema
@@ -76,6 +77,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     classes_: Array
     n_features_in_: int
     _fitted: Fitted | None
+    _calibration: Calibration | None = None
 
     @abstractmethod
     def _rows(self, X: Any, *, reset: bool) -> Any:
@@ -100,6 +102,30 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _tally(self, rows: Labelled) -> Tally:
         """Settle what the columns are, and count rows."""
         return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema_of(rows))
+
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        """Say how a model is estimated of rows that were counted; they may be counted anew."""
+        return tally, self._recipe(tally, ())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count labelled rows, and forget everything counted before.
+
+        Parameters
+        ----------
+        X
+            The rows: an array, a table or, where the family counts, a sparse matrix; `NaiveBayes`
+            also takes a mapping of columns and a list of records. NaN, None and NA are missing:
+            their factors are left out.
+        y
+            The label of each row.
+        sample_weight
+            How often each row counts; once when not given.
+        """
+        with self._all_or_nothing():
+            self._fitted, self._calibration = None, None
+            rows = self._labelled(X, y, sample_weight, reset=True)
+            tally, recipe = self._estimated(rows, self._tally(rows))
+            return self._become(tally, recipe, rows.labels, estimate=True)
 
     def prepare(
         self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()

@@ -17,12 +17,10 @@ from tallybayes.estimators.checks import AT_LEAST_0, Rule
 from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Categorical, Family
 from tallybayes.families.categorical import CategoricalParameters, Unseen
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
-from tallybayes.families.left_out_counts import TablesLeftOut
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, TablesLeftOut, left_out
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Frame
 from tallybayes.tallies import Codes
 
 MOST_CATEGORIES = 1_000_000  # of a column: each of them takes memory, whether it occurs or not
@@ -185,17 +183,7 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
                 f"{what} in data passed to CategoricalNB (input X): column {names[column]!r} is "
                 f"{X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
             )
-    missing = np.isnan(X)
-    if not missing.any():
-        return X.astype(np.int64)
-    import pyarrow
-
-    values = np.where(missing, 0, X).astype(np.int64)
-    columns = {
-        name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
-        for j, name in enumerate(names)
-    }
-    return Frame(columns, len(X))
+    return np.trunc(X) if np.isnan(X).any() else X.astype(np.int64)
 
 
 @left_out.register
@@ -207,4 +195,4 @@ def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
             last[:, j] = places[:, j] == width - 1
-    return TablesLeftOut(task, unsure=last)
+    return TablesLeftOut(task, last)

@@ -65,25 +65,8 @@ class DropIn(TallyClassifier):
             return "rows without weight name classes, as in scikit-learn"
         return ""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count labelled rows, and forget everything counted before.
-
-        Parameters
-        ----------
-        X
-            The rows: an array or a table of numbers, and a sparse matrix where the family counts.
-            NaN is a missing value, whose factor is left out.
-        y
-            The label of each row.
-        sample_weight
-            How often each row counts; once when not given.
-        """
-        with self._all_or_nothing():
-            self._fitted = None
-            rows = self._labelled(X, y, sample_weight, reset=True)
-            tally = self._tally(rows)
-            recipe = self._recipe(tally, _weightless(rows))
-            return self._become(tally, recipe, rows.labels, estimate=True)
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        return tally, self._recipe(tally, _weightless(rows))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; any sequence of calls gives what one `fit` on all rows gives.

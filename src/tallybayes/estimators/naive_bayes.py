@@ -44,10 +44,10 @@ class NaiveBayes(TallyClassifier):
         "auto" goes by the type: text, booleans and categoricals are categorical, decimal numbers
         Gaussian, sparse matrices multinomial; integers are categorical if they have at most 20
         values, ten times each on average, and Gaussian otherwise. A mapping overrules that for some
-        columns: its keys are names, numbers, tuples of those, or ``...`` for all
-        columns that are not named; its values are families
-        (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``); "auto"
-        goes by the type, and "drop" leaves the column out: ``{"age": "auto", ...: "drop"}``.
+        columns: its keys are names, numbers, or ``...`` for all columns that are not named; its
+        values are families (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds
+        (``Categories()``); "auto" goes by the type, and "drop" leaves the column out:
+        ``{"age": "auto", ...: "drop"}``.
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.
     prior : "empirical", "smoothed", "uniform", a mapping of classes to probabilities, or a prior
@@ -96,7 +96,6 @@ class NaiveBayes(TallyClassifier):
     columns: Any
     prior: Any
     _spec: ColumnSpec
-    _calibration: Calibration | None = None
 
     def __init__(
         self,
@@ -115,31 +114,14 @@ class NaiveBayes(TallyClassifier):
         self.positive = positive
         self.calibration = calibration
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count labelled rows, and forget everything counted before.
-
-        Parameters
-        ----------
-        X
-            The rows: a pandas, polars or Arrow table, a mapping of columns, a list of records, an
-            array or a sparse matrix. NaN, None and NA are missing: their factors are left out.
-        y
-            The label of each row.
-        sample_weight
-            How often each row counts; once when not given.
-        """
-        with self._all_or_nothing():
-            self._calibration = None
-            rows = self._labelled(X, y, sample_weight, reset=True)
-            tally = self._tally(rows)
-            recipe = self._recipe(tally, ())
-            how = self._how()
-            if how is not None:
-                ready = self._prepared(tally.schema, recipe, rows)
-                left_out = LeaveOneOut(ready.data, tally)
-                self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
-                recipe = replace(recipe, calibration=self._calibration)
-            return self._become(tally, recipe, rows.labels, estimate=True)
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        recipe, how = self._recipe(tally, ()), self._how()
+        if how is not None:
+            ready = self._prepared(tally.schema, recipe, rows)
+            left_out = LeaveOneOut(ready.data, tally)
+            self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
+            recipe = replace(recipe, calibration=self._calibration)
+        return tally, recipe
 
     def _how(self) -> How | None:
         """Return how evidence is weighed, if it is."""

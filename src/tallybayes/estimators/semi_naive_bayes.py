@@ -11,7 +11,7 @@ from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.evidence import Joints, weigh_evidence
 from tallybayes.families.categorical import Unseen
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -74,26 +74,13 @@ class SemiNaiveBayes(NaiveBayes):
         self.unseen = unseen
         self.positive = positive
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count labelled rows and weigh what they say; forget everything counted before.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `NaiveBayes`.
-        """
-        with self._all_or_nothing():
-            self._calibration = None
-            rows = self._labelled(X, y, sample_weight, reset=True)
-            tally = self._tally(rows)
-            recipe = self._recipe(tally, ())
-            evidence = weigh_evidence(
-                rows.X, rows.labels, rows.weights, tally.schema, recipe, self.joints
-            )
-            self._calibration, self.gains_ = evidence.calibration, evidence.gains
-            tally = Tally.of(rows.X, rows.labels, rows.weights, schema=evidence.schema)
-            recipe = replace(self._recipe(tally, ()), calibration=evidence.calibration)
-            return self._become(tally, recipe, rows.labels, estimate=True)
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        """Weigh what the rows say, and count them in all views."""
+        recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
+        evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints)
+        self._calibration, self.gains_ = evidence.calibration, evidence.gains
+        tally = Tally.of(X, y, w, schema=evidence.schema)
+        return tally, replace(self._recipe(tally, ()), calibration=evidence.calibration)
 
     def merge(self, other: Self) -> Self:
         """Add what another model has counted, in the same views; this model's weights hold."""

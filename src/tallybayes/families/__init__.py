@@ -1,7 +1,7 @@
 """Families of distributions: they turn a tally's blocks into parameters."""
 
-# the closed forms say for which families they are, and what is counted beside columns has its own
-from tallybayes.families import interaction as _beside, left_out_counts as _closed_forms  # noqa: F401
+# what is counted beside columns has a family of its own
+from tallybayes.families import interaction as _beside  # noqa: F401
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical
 from tallybayes.families.counts import Bernoulli, Complement, Multinomial, Poisson

@@ -126,9 +126,9 @@ class BinsParameters(CategoricalParameters):
         """Return what the intervals of a column are called."""
         return [*map(Intervals(self.edges[unit]).named, self.labels[unit])]
 
-    def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
-        """Return the codes, which are the same in every block, and the tables laid out by them."""
-        return super()._lookup(Coded(block.codes, None))
+    def _layout(self, block: Coded) -> tuple[Array, Layout]:
+        """Return the codes, which are the same in every block, and the layout for them."""
+        return super()._layout(Coded(block.codes, None))
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes.

@@ -20,6 +20,7 @@ from tallybayes.families.parameters import (
     Entries,
     Family,
     Floats,
+    Mask,
     Parameters,
     safe_log,
     times,
@@ -34,8 +35,7 @@ from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
 
 Unseen = Literal["ignore", "smooth", "error"]
-Layout = tuple[Array, Array, Array, Array, Floats]
-
+Layout = tuple[Array, Array, Array, Array, Array]
 ANY_OTHER = "any other value"  # what a p by value does not know, where unseen ones are smoothed
 NARROW = 65_536  # places in a table of integers that are always affordable
 
@@ -86,29 +86,33 @@ class Categorical(Family, frozen=True):
             sorted_labels((*seen, *more), f"column {name!r}") if more else seen
             for name, seen, more in zip(info.names, counted.labels, declared, strict=True)
         )
-        counted = counted.with_labels(labels)
-        alphas = alpha_of_each(self.alpha, info.names)
+        counted, smooth = counted.with_labels(labels), self.unseen == "smooth"
         unseen = np.zeros((counted.n_classes, len(labels)))
         parts = [[np.zeros((counted.n_classes, 0))] * 4]
-        for j, here in enumerate(counted.columns()):
-            n, known = counted.weight[:, here], labels[j]
-            total, added, more = n.sum(axis=1, keepdims=True), alphas[j], alphas[j] * len(known)
-            if self.m is not None:
-                added, more = self.m * guesses(self.p, info.classes, known, info.names[j]), self.m
-            parts.append([*np.broadcast_arrays(n, added, total, more)])
-            if self.unseen == "smooth" and known:
-                below, share = total[:, 0] + more, self.added_to_unseen(info, j, known)
-                unseen[:, j] = safe_log(share / np.where(below > 0.0, below, 1.0))
+        for j, (here, known) in enumerate(zip(counted.columns(), labels, strict=True)):
+            n, values = counted.weight[:, here], (*known, ANY_OTHER) if smooth else known
+            added, more = self.added(info, j, values, len(known))
+            total = n.sum(axis=1, keepdims=True)
+            parts.append([*np.broadcast_arrays(n, added[:, : len(known)], total, more)])
+            if smooth and known:
+                below = total[:, 0] + more
+                unseen[:, j] = safe_log(added[:, -1] / np.where(below > 0.0, below, 1.0))
         fractions = Ratios(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
         how, logs = self.unseen or "ignore", safe_log(fractions.p)
         return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, fractions)
 
-    def added_to_unseen(self, info: ColumnInfo, unit: int, labels: Sequence[Label]) -> Floats:
-        """Return what a value counts that is not among the labels of a column, by class."""
+    def added(
+        self, info: ColumnInfo, unit: int, values: Sequence[Label], known: int
+    ) -> tuple[Floats, float]:
+        """Return what is added to the counts of values, by class, and to their total.
+
+        So many values are `known`; `ANY_OTHER` stands for those that are not.
+        """
         if self.m is None:
-            return np.full(len(info.classes), alpha_of_each(self.alpha, info.names)[unit])
-        p = 1.0 / max(len(labels), 1) if self.p is None else self.p
-        return self.m * guesses(p, info.classes, (ANY_OTHER,), info.names[unit])[:, 0]
+            alpha = float(alpha_of_each(self.alpha, info.names)[unit])
+            return np.full((len(info.classes), len(values)), alpha), alpha * known
+        p = 1.0 / max(known, 1) if self.p is None else self.p
+        return self.m * guesses(p, info.classes, values, info.names[unit]), self.m
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,19 +135,10 @@ class CategoricalParameters(Parameters):
         entries, known = self.log_probabilities.size, sum(map(bool, self.labels))
         return entries - len(self.log_probabilities) * known, entries
 
-    def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
-        """Return the codes of a block, and the tables laid out by them."""
-        layout = self._by_integer if block.labels is None else None
-        if layout is None:
-            block = self._by_label(block)
-            nowhere = np.zeros(len(self.labels), np.int64)
-            layout = self._laid_out(block.labels or (), nowhere, nowhere)
-        if self.unseen == "error":
-            self._refuse_unseen(self._by_label(block))
-        return block.codes, *layout
-
-    def _by_label(self, block: Coded) -> Coded:
-        """Return a block whose codes are places among labels, of a type that was counted."""
+    def _layout(self, block: Coded) -> tuple[Array, Layout]:
+        """Return the codes of a block, and how the table is laid out for them."""
+        if block.labels is None and self._by_integer is not None:
+            return block.codes, self._by_integer
         if block.labels is None:
             block = coded_by_value(block.codes, self.names)
         for name, known, given in zip(self.names, self.labels, block.labels or (), strict=True):
@@ -154,11 +149,12 @@ class CategoricalParameters(Parameters):
                     f"column {name!r} holds {types[0]} ({first[0]!r}), but {types[1]} "
                     f"({first[1]!r}) when it was counted; convert it"
                 )
-        return block
+        nowhere = np.zeros(len(self.labels), np.int64)
+        return block.codes, self._laid_out(block.labels or (), nowhere, nowhere)
 
     @cached_property
     def _by_integer(self) -> Layout | None:
-        """The tables by integers that stand for themselves, unless these lie too far apart."""
+        """The layout for integers that stand for themselves, unless these lie too far apart."""
         if not all(type(label) is int for each in self.labels for label in each):
             return None
         edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
@@ -169,47 +165,59 @@ class CategoricalParameters(Parameters):
         return self._laid_out([range(*edge) for edge in edges], base, 1 + np.arange(len(edges)))
 
     def _laid_out(self, meanings: Sequence[Sequence[Label]], base: Array, other: Array) -> Layout:
-        """Lay the tables out for codes that mean these values: base, width, offset, other, table.
+        """Lay the table of all terms out for codes that mean these values.
 
         Code x of column j is at offset + x - base if base <= x < base + width, and at `other` if
-        not. Place 0 of the table is for missing values, 1 + j for values of column j never seen.
+        not; what is there is from `cells` of the table. They are base, width, offset, other, cells.
         """
-        n_columns = len(self.labels)
-        places = [*range(1 + n_columns)]
+        first = 1 + len(self.labels)
+        cells = [*range(first)]
         for j, (known, start) in enumerate(zip(self.labels, self._starts.tolist(), strict=False)):
-            place = {label: 1 + n_columns + start + k for k, label in enumerate(known)}
-            places += [place.get(value, 1 + j) for value in meanings[j]]
-        missing = np.zeros((len(self.log_probabilities), 1))
-        full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
+            cell = {label: first + start + k for k, label in enumerate(known)}
+            cells += [cell.get(value, 1 + j) for value in meanings[j]]
         width = np.array([len(each) for each in meanings], np.int64)
-        return base, width, 1 + n_columns + offsets_of(width), other, full[:, places]
+        return base, width, first + offsets_of(width), other, np.array(cells)
 
-    def _refuse_unseen(self, block: Coded) -> None:
+    @cached_property
+    def _table(self) -> Floats:
+        """The terms of missing values (0), of unseen ones of each column, and of all values."""
+        missing = np.zeros((len(self.log_probabilities), 1))
+        return np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
+
+    def _cells(self, block: Block) -> NDArray[np.int64]:
+        """Return the place of each value of a block in the table of all terms."""
+        assert isinstance(block, Coded)
+        codes, (base, width, offset, other, cells) = self._layout(block)
+        k = codes.astype(np.int64) - base
+        found: NDArray[np.int64] = cells[np.where((k >= 0) & (k < width), offset + k, other)]
+        if self.unseen == "error":
+            self._refuse((found > 0) & (found <= len(self.labels)), block)
+        return found
+
+    def _refuse(self, unseen: Mask, block: Coded) -> None:
         """Raise an error that names a value that was neither counted nor declared."""
-        for codes, name, known, given in zip(
-            block.codes.T, self.names, map(set, self.labels), block.labels or (), strict=True
-        ):
-            unseen = [code for code, value in enumerate(given) if value not in known]
-            reasons = {
-                row: f"column {name!r} holds {given[codes[row]]!r}, which was never counted or "
-                "declared"
-                for row in np.flatnonzero(np.isin(codes, unseen)).tolist()
-            }
-            for row, reason in reasons.items():
-                hint = did_you_mean(given[codes[row]], sorted(known))
-                raise TallyBayesError(f"{reason}; {hint}", reasons)
+        reasons: dict[int, str] = {}
+        for row, j in np.argwhere(unseen).tolist()[::-1]:
+            code = int(block.codes[row, j])
+            value = code if block.labels is None else block.labels[j][code]
+            reasons[row] = why = (
+                f"column {self.names[j]!r} holds {value!r}, which was never counted or declared"
+            )
+            hint = did_you_mean(value, sorted(self.labels[j]))
+        if reasons:
+            raise TallyBayesError(f"{why}; {hint}", reasons)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
-        assert isinstance(block, Coded)
-        codes, base, width, offset, other, table = self._lookup(block)
-        k = codes.astype(np.int64) - base
-        return table.T[np.where((k >= 0) & (k < width), offset + k, other)]
+        return self._table.T[self._cells(block)]
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, Coded)
-        scoring.codes(*self._lookup(block), out)
+        if self.unseen == "error":
+            self._cells(block)
+        codes, (base, width, offset, other, cells) = self._layout(block)
+        scoring.codes(codes, base, width, offset, other, self._table[:, cells], out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
@@ -266,14 +274,7 @@ class CategoricalParameters(Parameters):
 
     def places(self, block: Block) -> NDArray[np.int64]:
         """Return the places of values among those of their columns; -1 where missing or unseen."""
-        assert isinstance(block, Coded)
-        block = self._by_label(block)
-        places = np.empty(block.codes.shape, np.int64)
-        for j, (known, given) in enumerate(zip(self.labels, block.labels or (), strict=True)):
-            place = {label: k for k, label in enumerate(known)}
-            # the last is for missing values
-            places[:, j] = np.array([*(place.get(v, -1) for v in given), -1])[block.codes[:, j]]
-        return places
+        return np.maximum(self._cells(block) - 1 - len(self.labels) - self._starts[:-1], -1)
 
     def place(self, unit: int, value: Any) -> int | None:
         """Return the place of a value among those of its column; None if no row has it."""

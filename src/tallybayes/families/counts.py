@@ -5,9 +5,9 @@ Bernoulli: P(x > threshold | c) = (n + alpha) / (N + 2 alpha), and absence count
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from tallybayes.families.parameters import (
     Mask,
     Parameters,
     safe_log,
-    times,
 )
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import LAPLACE, Alpha, Ratios, alpha_of_each
@@ -36,7 +35,15 @@ SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
 
 
 class CountFamily(Family, frozen=True):
-    """What families of counted columns have in common."""
+    """What families of counted columns have in common.
+
+    Parameters
+    ----------
+    alpha
+        Added to every count. A number, or one a column; 0 is maximum likelihood.
+    bag
+        The name of the bag: columns of one bag share their total. Binds at counting.
+    """
 
     alpha: Alpha | None = None
     bag: str = "words"
@@ -61,10 +68,8 @@ class Multinomial(CountFamily, frozen=True):
 
     Parameters
     ----------
-    alpha
-        Added to every count. A number, or one a column; 0 is maximum likelihood.
-    bag
-        The name of the bag: columns of one bag share their total. Binds at counting.
+    alpha, bag
+        What is added to every count (a number, or one a column), and the name of the bag.
     """
 
     label: ClassVar[str] = "count"
@@ -85,10 +90,8 @@ class Complement(CountFamily, frozen=True, kw_only=True):
 
     Parameters
     ----------
-    alpha
-        Added to every count, greater than 0. A number, or one a column.
-    bag
-        The name of the bag. Binds at counting.
+    alpha, bag
+        As for `Multinomial`; alpha is greater than 0.
     norm
         Divide each class's weights by their sum (the paper's second normalisation).
     """
@@ -125,6 +128,8 @@ class CountParameters(Parameters):
     A row is expected to count `scale` times the `fractions`: NaN in a column without any values.
     """
 
+    LOGS: ClassVar[tuple[str, ...]] = ("weights", "base")
+
     weights: Floats
     base: Floats
     scale: Floats
@@ -136,9 +141,14 @@ class CountParameters(Parameters):
         return self.scale * self.fractions.p
 
     @property
+    def used(self) -> Mask:
+        """Mark the columns that have values."""
+        return np.asarray(~np.isnan(self.scale).any(axis=0))
+
+    @property
     def sizes(self) -> tuple[int, int]:
         """A rate for every class and column that has values."""
-        return (int((~np.isnan(self.scale)).sum()),) * 2
+        return (len(self.scale) * int(self.used.sum()),) * 2
 
     @cached_property
     def by_column(self) -> Floats:
@@ -176,19 +186,11 @@ class CountParameters(Parameters):
 
         In a bag this is a total around the mean total of the class, spread by the shares.
         """
-        rate = self.rate
-        unknown = np.isnan(rate)
-        rate = np.where(unknown, 0.0, rate)[classes]
-        large = rate > LARGEST_RATE
-        drawn: Array = rng.poisson(np.where(large, 0.0, rate))
-        if large.any():  # there the bell curve that they approach
-            drawn = np.where(large, np.rint(rng.normal(rate, np.sqrt(rate))), drawn)
-        return list((np.where(unknown[classes], np.nan, drawn) if unknown.any() else drawn).T)
-
-    def powered(self, exponents: Floats) -> Self:
-        """Return what scores as P(x | class) to a power: one a column, or one for all."""
-        weights, base = times(self.weights, exponents), times(self.base, exponents)
-        return replace(self, weights=weights, base=base)
+        rate = self.rate[classes]
+        drawn: Array = rng.poisson(np.where(rate < LARGEST_RATE, rate, 0.0))
+        if not (rate < LARGEST_RATE).all():  # beyond, the spread is less than a billionth
+            drawn = np.where(rate < LARGEST_RATE, drawn, np.rint(rate))
+        return list(drawn.T)
 
     def term(self, unit: int) -> Linear:
         """Return what scores one plain value of a column."""
@@ -278,28 +280,23 @@ class PoissonParameters(CountParameters):
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
-        x = dense(block)[:, :, None]
-        return super().log_prob(block) - np.where(self.used[:, None], _log_factorial(x), 0.0)
+        logs = np.where(self.used, _log_factorial(dense(block)), 0.0)
+        return super().log_prob(block) - logs[:, :, None]
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         block = without_duplicates(block) if isinstance(block, Sparse) else block
         super().add_log_likelihood(block, out)
+        logs: Any = block
         if isinstance(block, Sparse):
             logs = block.as_matrix()
             logs.data = _log_factorial(logs.data)
-            out -= (logs @ self.used.astype(np.float64))[:, None]
         else:
-            x = np.asarray(block)[:, self.used]
-            out -= _log_factorial(x).sum(axis=1, keepdims=True)
-
-    @property
-    def used(self) -> Mask:
-        """Mark the columns that have values."""
-        return np.asarray(~np.isnan(self.scale).any(axis=0))
+            logs = _log_factorial(logs)
+        out -= (logs @ self.used.astype(np.float64))[:, None]
 
 
-def _log_factorial(x: Array) -> Floats:
+def _log_factorial(x: Any) -> Floats:
     """Return log x!, 0 where x is missing."""
     from scipy.special import gammaln
 
@@ -352,10 +349,18 @@ class BernoulliParameters(Parameters):
     The `fractions` are those behind the probabilities of "on"; None if they were stated.
     """
 
+    LOGS: ClassVar[tuple[str, ...]] = ("log_absent", "log_present")
+
     threshold: float
     log_absent: Floats
     log_present: Floats
     fractions: Ratios | None = None
+
+    @property
+    def used(self) -> Mask:
+        """Mark the columns that have values."""
+        used: Mask = ((self.log_present != 0.0) | (self.log_absent != 0.0)).any(axis=0)
+        return used
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -380,7 +385,7 @@ class BernoulliParameters(Parameters):
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the same of sparse rows, each cell stored once; "off" may be impossible."""
         scoring.sparse_counts(block[:3], self.threshold, self.by_column, out)
-        base, required = self.all_off
+        base, required = self._all_off
         out += base
         if len(required):
             there = np.zeros(out.shape)
@@ -394,7 +399,7 @@ class BernoulliParameters(Parameters):
         return np.ascontiguousarray((self.log_present - absent).T)
 
     @cached_property
-    def all_off(self) -> tuple[Floats, Floats]:
+    def _all_off(self) -> tuple[Floats, Floats]:
         """What it adds that all columns are "off" that can be; and those that cannot, marked."""
         impossible = np.isneginf(self.log_absent)
         required = impossible.T.astype(np.float64) if impossible.any() else np.zeros((0, 0))
@@ -407,17 +412,6 @@ class BernoulliParameters(Parameters):
         on = int(np.floor(self.threshold)) + 1
         drawn = np.where(rng.random(p.shape) < p, on, on - 1)
         return list(drawn.T if self.used.all() else np.where(self.used, drawn, np.nan).T)
-
-    def powered(self, exponents: Floats) -> BernoulliParameters:
-        """Return what scores as P(x | class) to a power: one a column, or one for all."""
-        absent, present = times(self.log_absent, exponents), times(self.log_present, exponents)
-        return replace(self, log_absent=absent, log_present=present)
-
-    @property
-    def used(self) -> Mask:
-        """Mark the columns that have values."""
-        used: Mask = ((self.log_present != 0.0) | (self.log_absent != 0.0)).any(axis=0)
-        return used
 
     def term(self, unit: int) -> Steps:
         """Return what scores one plain value of a column."""

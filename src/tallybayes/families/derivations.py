@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.families.categorical import CategoricalParameters
+from tallybayes.families.categorical import ANY_OTHER, CategoricalParameters
 from tallybayes.families.counts import (
     BernoulliParameters,
     MultinomialParameters,
@@ -235,7 +235,7 @@ def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     if place is not None:
         ratios = None if ratios is None else ratios[:, [place]]
     elif ratios is not None:
-        more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
+        more, _ = asked.family.added(asked.info, asked.unit, (ANY_OTHER,), len(labels))
         ratios = replace(ratios[:, :1], count=np.zeros(more.shape), added=more)
     where = f"{'in' if kind == 'interval' else 'with'} the {kind}"
     m = getattr(asked.family, "m", None)

@@ -25,11 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.batches import Coded
 from tallybayes.errors import number
 from tallybayes.families.categorical import CategoricalParameters
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, left_out
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
+from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, safe_log
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST
 from tallybayes.kinds import Joint, Part
@@ -60,11 +59,6 @@ class Interaction(Family, frozen=True):
         """What must have been counted: columns together."""
         return Joint()
 
-    @classmethod
-    def for_kind(cls, kind: Joint) -> Interaction:
-        """Return the family; it asks for nothing that the kind has."""
-        return cls()
-
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of cells into terms."""
         tables = [np.zeros((counted.n_classes, 0))]
@@ -90,18 +84,13 @@ class CellCounts:
     """
 
     def __init__(self, family: Interaction, n: Floats, parts: Sequence[Part]) -> None:
-        self.family, self.shape = family, n.shape[1:]
-        spreads = [part.spread for part in parts]
-        for axis, spread in enumerate(spreads, 1):
+        self.family, self.shape, axes = family, n.shape[1:], range(1, n.ndim)
+        self.kept = []  # the share of a row that is counted in the interval it is in
+        for axis, part in zip(axes, parts, strict=True):
+            spread = part.spread
+            self.kept.append(np.ones(part.size) if spread is None else spread.diagonal())
             if spread is not None:
                 n = np.moveaxis(np.tensordot(n, spread, (axis, 0)), -1, axis)
-        ones = [np.ones(size) for size in self.shape]
-        # the share of a row that is counted in the interval it is in
-        self.kept = [
-            one if spread is None else spread.diagonal()
-            for one, spread in zip(ones, spreads, strict=True)
-        ]
-        axes = range(1, n.ndim)
         self.n = n
         self.sides = [n.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
         self.total: Floats = self.sides[0].sum(axis=1)
@@ -109,71 +98,56 @@ class CellCounts:
     @classmethod
     def of_unit(cls, family: Interaction, counted: Codes, unit: int, kind: Any) -> CellCounts:
         """Read the counts of a unit off a block."""
-        n = np.zeros((counted.n_classes, math.prod(kind.shape)))
+        n = np.zeros((counted.n_classes, math.prod(kind.shape) + 1))  # the last is for code -1
         here = list(counted.columns())[unit]
-        places = np.array(counted.labels[unit], np.int64)
-        known = places >= 0
-        n[:, places[known]] = counted.weight[:, here][:, known]
+        n[:, np.array(counted.labels[unit], np.int64)] = counted.weight[:, here]
         (parts,) = kind.units
-        return cls(family, n.reshape(-1, *kind.shape), parts)
+        return cls(family, n[:, :-1].reshape(-1, *kind.shape), parts)
 
     def table(self) -> Floats:
         """Return the terms of all cells, by class."""
-        return self._terms(np.arange(self.n.size), None).reshape(len(self.n), -1)
+        return self._terms(np.arange(self.n.size), 0.0).reshape(len(self.n), -1)
 
     def own(self, at: Array, y: Array, w: Floats | None) -> Floats:
         """Return the term of each row's own class without the row; 0 for cells below 0."""
-        cells = math.prod(self.shape)
-        places = y * cells + np.maximum(at, 0)
+        places = y * math.prod(self.shape) + np.maximum(at, 0)
         if w is None and self.n.size < len(y):  # rows of a cell and class have the same
-            own = self._terms(np.arange(self.n.size), np.ones(1))[places]
+            own = self._terms(np.arange(self.n.size), 1.0)[places]
         else:
-            own = self._terms(places, np.ones(1) if w is None else w)
+            own = self._terms(places, 1.0 if w is None else w)
         return np.where(at >= 0, own, 0.0)
 
-    def _terms(self, places: Array, without: Floats | None) -> Floats:
+    def _terms(self, places: Array, without: Floats | float) -> Floats:
         """Return the terms of cells, with rows of such weights in them taken away."""
         c, *codes = np.unravel_index(places, self.n.shape)
         kept = [share[code] for share, code in zip(self.kept, codes, strict=True)]
-        n, total = self.n[c, *codes], self.total[c]
-        sides = [side[c, code] for side, code in zip(self.sides, codes, strict=True)]
-        if without is not None:
-            n = np.maximum(n - without * math.prod(kept), 0.0)
-            sides = [
-                np.maximum(side - without * share, 0.0)
-                for side, share in zip(sides, kept, strict=True)
-            ]
-            total = np.maximum(total - without, 0.0)
+        total = np.maximum(self.total[c] - without, 0.0)
+        n = np.maximum(self.n[c, *codes] - without * math.prod(kept), 0.0)
         # how many parts there are, as far as each has rows of its own
         parts = [float(share.sum()) for share in self.kept]
-        m, alpha = self.family.m * math.prod(parts), self.family.alpha
-        if len(sides) == 1:
-            share: Floats = (n + alpha * parts[0] / self.shape[0]) / (total + alpha * parts[0])
-            return np.log(share)
+        alpha = self.family.alpha if len(parts) == 1 else 1.0
         alone = np.ones(np.shape(n))
-        for side, size, many in zip(sides, self.shape, parts, strict=True):
-            alone = alone * (side + many / size) / (total + many)
-        together: Floats = (n + m * alone) / (total + m)
-        return np.log(together) - np.log(alone)
-
-
-@left_out.register
-def _interaction(family: Interaction, task: LeaveOneOutTask) -> LeftOut:
-    return CellsLeftOut(task)
+        for side, code, share, size, many in zip(
+            self.sides, codes, kept, self.shape, parts, strict=True
+        ):
+            here = np.maximum(side[c, code] - without * share, 0.0)
+            alone = alone * (here + alpha * many / size) / (total + alpha * many)
+        if len(parts) == 1:
+            return safe_log(alone)
+        m = self.family.m * math.prod(parts)
+        return safe_log((n + m * alone) / (total + m)) - safe_log(alone)
 
 
 class CellsLeftOut(UnitsLeftOut):
     """Tables of cells that are all there from the first: a row changes its own class alone."""
 
-    def __init__(self, task: LeaveOneOutTask) -> None:
-        self.task = task
-        self.inexact = np.zeros(len(task.of.y), bool)
-        self.apart: Mask = np.ones(len(task.info.names), bool)
-
     def own(self, unit: int) -> Floats:
         """Return the term of each row's own class without the row."""
-        task = self.task
-        assert isinstance(task.block, Coded)
-        family: Interaction = task.family  # type: ignore[assignment]
-        counts = CellCounts.of_unit(family, task.counted, unit, task.info.kinds[unit])
+        task: Any = self.task
+        counts = CellCounts.of_unit(task.family, task.counted, unit, task.info.kinds[unit])
         return counts.own(task.block.codes[:, unit], task.of.y, task.of.w)
+
+
+@left_out.register
+def _interaction(family: Interaction, task: LeaveOneOutTask) -> LeftOut:
+    return CellsLeftOut(task, np.ones(len(task.info.names), bool))

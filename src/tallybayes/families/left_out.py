@@ -3,17 +3,27 @@
 The default is an engine that asks the family itself. For each unit it hands the family as many
 units as there are rows, each of them the unit without one row, and asks each about its row: what
 comes out is what estimating anew without the row gives, with all the family's rules. That holds for
-every family that estimates each unit by itself, of which a family of one's own is tried once.
+every family that estimates each unit by itself, of which a family of one's own is tried once. Where
+a row changes nothing but its own class (`Family.classes_apart`), only that class is estimated anew.
 
-Where a row changes nothing but its own class (`Family.classes_apart`), only that class is estimated
-without it. Numbers of weight 1 have a closed form on top: with W the number of a class's rows, d =
-x - mean and t = d^2 W / ((W - 1) M2), the density of a row without itself needs only sums of
-t / (1 - t) and of log(1 - t). The rows for which that cancels are left to the engine.
+There are closed forms beside it, W, N and n being what was counted of the row's own class:
+
+- Numbers of weight 1: with d = x - mean and t = d^2 W / ((W - 1) M2), the density of a row without
+  itself needs only sums of t / (1 - t) and of log(1 - t). Where that cancels the engine is asked.
+- Categories: (n - w + extra) / (N - w + added). A value that only this row has is unknown without
+  it. If it is ignored its factor is left out, for all classes; if it is smoothed it counts as one
+  value more in a column that has one value less.
+- Multinomial: (n - w x + alpha) / (N - w L + sum of alpha), L being the row's total.
+- Complement: the same for all classes but the row's own.
+- Bernoulli, sparse: (n - [x > threshold] + alpha) / (N - 1 + 2 alpha).
+- Text: the same for words, of which some may be unknown without a document that has them, and with
+  `min_df` or `max_df` others may fall out of the vocabulary, or come into it. What is added up over
+  the words that are used changes by the words that switch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any, NamedTuple, cast
@@ -21,18 +31,36 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from msgspec import structs
 
-from tallybayes.batches import Block, Coded, Sparse, dense, take_columns, take_rows
+from tallybayes.batches import (
+    Block,
+    Coded,
+    Sparse,
+    dense,
+    take_columns,
+    take_rows,
+    without_duplicates,
+)
+from tallybayes.families.bins import Bins
+from tallybayes.families.categorical import Categorical
+from tallybayes.families.counts import Bernoulli, Complement, Multinomial
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
+from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, safe_log
+from tallybayes.families.smoothing import alpha_of_each
+from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
+from tallybayes.kernels.scoring import row_sums
 from tallybayes.schema import Kind
+from tallybayes.tallies import WordCounts
+from tallybayes.tallies.word_counts import DOCUMENTS
+from tallybayes.tokenizer import Bagged
 
 CELLS_AT_ONCE = 4_000_000  # rows times classes
 MOST_CELLS = 40_000_000  # of a sparse matrix that is laid out
 MOST = 0.6  # of M2: where a row holds more, digits cancel
 SETTLED = 1e-12  # a change of a variance, relative to it, that changes no posterior
 TRIED = 50  # rows that a family of one's own is tried with
+HELD = 1e5  # times what other rows have
 
 
 @dataclass(frozen=True)
@@ -136,15 +164,15 @@ def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
 class UnitsLeftOut(LeftOut):
     """Units one by one, each estimated as often as there are rows."""
 
-    def __init__(self, task: LeaveOneOutTask) -> None:
-        self.task = task
-        self.inexact = np.zeros(len(task.of.y), bool)
-        heaviest = float(task.weights.max(initial=0.0))
-        self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
+    def __init__(self, task: LeaveOneOutTask, apart: Mask | None = None) -> None:
+        if apart is None:
+            heaviest = float(task.weights.max(initial=0.0))
+            apart = task.family.classes_apart(task.counted, task.info, heaviest)
+        self.task, self.apart, self.inexact = task, apart, np.zeros(len(task.of.y), bool)
 
-    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
-        """Return the family that estimates a unit without each row, and for which it cannot."""
-        return self.task.family.repeated(unit, len(rows)), np.zeros(len(rows), bool)
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each row."""
+        return self.task.family.repeated(unit, len(rows))
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
@@ -154,22 +182,20 @@ class UnitsLeftOut(LeftOut):
         without = task.counted.without_each(
             task.block, task.of, unit, task.kind, rows=rows, own=own
         )
-        family, unknown = self._family(unit, rows)
+        unknown = np.zeros(len(rows), bool)
         for part in without.to_arrays().values():
             if part.dtype.kind == "f" and part.shape[1] == len(rows):
                 unknown |= np.isnan(part).any(axis=0)
         if unknown.any():
             without = without.each(np.nan_to_num)
         row = _as_row(task.block, unit, rows)
-        terms: Floats = family.estimate(without, info).log_prob(row)[0]
+        terms: Floats = self._family(unit, rows).estimate(without, info).log_prob(row)[0]
         terms[unknown] = np.nan
         return terms
 
-    def unit(self, unit: int, rows: Array | None = None) -> Floats:
-        """Return the terms of all rows, or some, in one unit, by row and class."""
-        task = self.task
-        rows = np.arange(len(task.of.y)) if rows is None else rows
-        out = np.empty((len(rows), len(task.of.rows)))
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows in one unit, by row and class: all classes estimated."""
+        out = np.empty((len(rows), len(self.task.of.rows)))
         step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
@@ -184,38 +210,33 @@ class UnitsLeftOut(LeftOut):
         """Return the rows without which all classes may change, in a unit that stands apart."""
         return np.zeros(0, np.int64)
 
-    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
-        """Return the sums of the terms of each row's own class, and the rows that are unsure."""
-        unsure = np.unique(np.concatenate([self.unsure(unit) for unit in units]))
-        return sum((self.own(unit) for unit in units), np.zeros(len(self.task.of.y))), unsure
+    def unit(self, unit: int) -> Floats:
+        """Return the terms of one unit, by row and class."""
+        task, rows = self.task, np.arange(len(self.task.of.y))
+        if not self.apart[unit]:
+            return self.anew(unit, rows)
+        out = np.zeros((len(rows), len(task.of.rows)))
+        parameters = task.parameters.select([unit])
+        parameters.add_log_likelihood(take_columns(task.block, [unit]), out)
+        out[rows, task.of.y] = self.own(unit)
+        if len(unsure := self.unsure(unit)):
+            out[unsure] = self.anew(unit, unsure)
+        return out
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
-        task, units = self.task, np.flatnonzero(self.apart).tolist()
-        out = np.zeros((len(task.of.y), len(task.of.rows)))
-        if units:
-            block, parameters = task.block, task.parameters
-            if not self.apart.all():
-                block, parameters = take_columns(block, units), parameters.select(units)
-            parameters.add_log_likelihood(block, out)
-            out[np.arange(len(out)), task.of.y], unsure = self._own_sum(units)
-            if len(unsure):
-                out[unsure] = sum(self.unit(unit, unsure) for unit in units)
-        for unit in np.flatnonzero(~self.apart).tolist():
+        out = np.zeros((len(self.task.of.y), len(self.task.of.rows)))
+        for unit in range(len(self.apart)):
             out += self.unit(unit)
         return out
 
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
-        y = self.task.of.y
-        terms: Floats = self.task.parameters.log_prob(self.task.block)
-        for unit, apart in enumerate(self.apart.tolist()):
-            rows = np.arange(len(y))
-            if apart:
-                terms[rows, unit, y] = self.own(unit)
-                rows = self.unsure(unit)
-            terms[rows, unit] = self.unit(unit, rows)
-        return terms
+        task = self.task
+        out = np.empty((len(task.of.y), len(self.apart), len(task.of.rows)))
+        for unit in range(len(self.apart)):
+            out[:, unit] = self.unit(unit)
+        return out
 
 
 def _as_row(block: Block, unit: int, rows: Array) -> Block:
@@ -230,7 +251,7 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
 @left_out.register
 def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
     widest = isinstance(family.floor, AdditiveFloor) and family.floor.of is None
-    return WidestLeftOut(task, family) if widest else NormalsLeftOut(task)
+    return WidestLeftOut(task) if widest else NormalsLeftOut(task)
 
 
 class NormalsLeftOut(UnitsLeftOut):
@@ -244,22 +265,27 @@ class NormalsLeftOut(UnitsLeftOut):
             held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
             return np.flatnonzero(held > MOST)
 
-    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
+    def scores(self) -> Floats:
         """Return the same in closed form, where rows have no weights and no floor is added."""
-        task, counted, used = self.task, self.task.counted, self.apart
+        task, counted, apart = self.task, self.task.counted, self.apart
         family: Any = task.family
         if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
-            return super()._own_sum(units)
-        n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
-        left = np.where(used, n - 1.0, 1.0)
-        freedom = np.where(used, n - 1.0 - family.ddof, 1.0)
-        block = np.asarray(task.block)
+            return super().scores()
+        n, m2 = counted.weight, np.where(apart, counted.m2, 1.0)
+        left = np.where(apart, n - 1.0, 1.0)
+        freedom = np.where(apart, n - 1.0 - family.ddof, 1.0)
         heights = -0.5 * np.log(2.0 * np.pi * m2 / freedom)
-        curves = np.where(used, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
-        total, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
-        if self.task.parameters.log:  # the density of x is that of log x divided by x
-            total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
-        return total, unsure
+        curves = np.where(apart, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
+        block, units = np.asarray(task.block), np.flatnonzero(apart).tolist()
+        own, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
+        if task.parameters.log:  # the density of x is that of log x divided by x
+            own -= np.where(apart & ~np.isnan(block), block, 0.0).sum(axis=1)
+        out = np.zeros((len(own), len(task.of.rows)))
+        task.parameters.select(units).add_log_likelihood(take_columns(block, units), out)
+        out[np.arange(len(out)), task.of.y] = own
+        if len(unsure):
+            out[unsure] = sum(self.anew(unit, unsure) for unit in units)
+        return sum((self.unit(unit) for unit in np.flatnonzero(~apart).tolist()), out)
 
 
 class WidestLeftOut(NormalsLeftOut):
@@ -269,27 +295,338 @@ class WidestLeftOut(NormalsLeftOut):
     posterior to notice, a unit stands apart as if the same were added without any row.
     """
 
-    def __init__(self, task: LeaveOneOutTask, family: Gaussian) -> None:
-        everything, n = all_rows(task.counted), len(task.of.y)
-        self._largest = np.zeros(n)  # variance without each row; NaN where that is not known
+    def __init__(self, task: LeaveOneOutTask) -> None:
+        everything, of = all_rows(task.counted), task.of._replace(y=np.zeros_like(task.of.y))
         together = everything.each(lambda part: part[None])
-        of = task.of._replace(y=np.zeros(n, int))
-        for unit in range(len(task.info.names)):
-            left = together.without_each(task.block, of, unit, task.kind, own=True)
-            np.maximum(self._largest, variances(left)[0], out=self._largest)
-        largest = variances(everything).max(initial=0.0)
-        super().__init__(replace(task, family=_with_floor(family, float(largest))))
-        moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
+        without = (
+            variances(together.without_each(task.block, of, unit, task.kind, own=True))[0]
+            for unit in range(len(task.info.names))
+        )
+        self._largest = np.maximum.reduce([*without])  # NaN where that is not known
+        largest = float(variances(everything).max(initial=0.0))
+        super().__init__(replace(task, family=_with_floor(task.family, largest)))
+        moved = np.abs(self._largest - largest).max(initial=0.0)
+        moved *= self.task.family.floor.fraction  # type: ignore[attr-defined]
         self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
 
-    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
-        """Return the family that estimates a unit without each row, and for which it cannot."""
-        if self.apart[unit]:
-            return super()._family(unit, rows)
-        largest = self._largest[rows]
-        return _with_floor(self.task.family, largest), np.isnan(largest)
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each row."""
+        family = super()._family(unit, rows)
+        return family if self.apart[unit] else _with_floor(family, self._largest[rows])
+
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows, as far as it is known what is added without them."""
+        known = self.apart[unit] | ~np.isnan(self._largest[rows])
+        return np.where(known[:, None], super().anew(unit, rows), np.nan)
 
 
-def _with_floor(family: Any, of: Any) -> Gaussian:
+def _with_floor(family: Any, of: Any) -> Family:
     """Return the family with a floor that is a fraction of this variance."""
-    return cast(Gaussian, structs.replace(family, floor=structs.replace(family.floor, of=of)))
+    return cast(Family, structs.replace(family, floor=structs.replace(family.floor, of=of)))
+
+
+@left_out.register
+def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
+    tables, places = task.parameters, task.parameters.places(task.block)
+    rows = task.counted.with_labels(tables.labels).rows.sum(axis=0)
+    alone = np.zeros(places.shape, bool)
+    for unit, declared in enumerate(map(set, task.info.declared or [()] * len(tables.labels))):
+        new = np.array([label not in declared for label in tables.labels[unit]], bool)
+        alone[:, unit] = np.append(new & (rows[tables.here(unit)] == 1), False)[places[:, unit]]
+    return TablesLeftOut(task, alone)
+
+
+@left_out.register
+def _bins(family: Bins, task: LeaveOneOutTask) -> LeftOut:
+    return TablesLeftOut(task, np.zeros((len(task.of.y), len(task.info.names)), bool))
+
+
+class TablesLeftOut(UnitsLeftOut):
+    """Tables, which lose a row of one value in one class.
+
+    `alone` marks the values, by row and unit, that nobody knows without the row.
+    """
+
+    def __init__(self, task: LeaveOneOutTask, alone: Mask) -> None:
+        super().__init__(task, np.ones(len(task.info.names), bool))
+        self._alone, self._unseen = alone, getattr(task.family, "unseen", None)
+        self._places = task.parameters.places(task.block)
+        self._rows = task.counted.with_labels(task.parameters.labels).rows
+        if self._unseen == "error":
+            self.inexact |= alone.any(axis=1)
+
+    def _left(self, unit: int) -> tuple[Array, Floats, Floats]:
+        """Return rows with a value, what is left above their fraction and what below."""
+        rows, task = np.flatnonzero(self._places[:, unit] >= 0), self.task
+        y, w, of = task.of.y[rows], task.weights[rows], task.parameters.ratios(unit)
+        counted, at = self._rows[:, task.parameters.here(unit)], (y, self._places[rows, unit])
+        above = np.where(counted[at] > 1, of.count[at] - w, 0.0) + of.added[at]
+        below = np.where(counted.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
+        return rows, np.maximum(above, 0.0), below
+
+    def own(self, unit: int) -> Floats:
+        """Return the term of each row's own class."""
+        rows, above, below = self._left(unit)
+        out = np.zeros(len(self._places))
+        out[rows] = safe_log(above / np.where(below > 0.0, below, 1.0))
+        return out
+
+    def unsure(self, unit: int) -> Array:
+        """Return the rows without which all classes may change.
+
+        They are those of values that are smoothed as unseen; and where nothing is added, those
+        without which, or with which, a class takes what all classes together say.
+        """
+        rows, _, below = self._left(unit)
+        of = self.task.parameters.ratios(unit)
+        smoothed = self._alone[rows, unit] & (self._unseen == "smooth")
+        pooled = (below <= 0.0) | (of.total + of.added_total <= 0.0).any()
+        return np.asarray(rows[smoothed | pooled])
+
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows, by row and class; rows that are alike have the same."""
+        places = np.where(self._alone[:, unit], -2, self._places[:, unit])
+        alike = np.stack([self.task.of.y, self.task.weights, places])[:, rows]
+        _, some, which = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+        return super().anew(unit, rows[some])[which.ravel()]
+
+    def unit(self, unit: int) -> Floats:
+        """Return the terms of one unit, by row and class."""
+        out = super().unit(unit)
+        if self._unseen != "smooth":
+            out[self._alone[:, unit]] = 0.0
+        return out
+
+
+@left_out.register(Multinomial)
+@left_out.register(Complement)
+@left_out.register(Bernoulli)
+def _bag(family: Any, task: LeaveOneOutTask) -> LeftOut | None:
+    alpha, yes_or_no = alpha_of_each(family.alpha, task.info.names), isinstance(family, Bernoulli)
+    if yes_or_no and not (isinstance(task.block, Sparse) and task.of.w is None and alpha.all()):
+        return engine(task)
+    if getattr(family, "norm", False):
+        return None
+    rows, counts, every = _as_sparse(task.block), task.counted.sums, np.ones(len(alpha), bool)
+    if yes_or_no:
+        rows = _stored(rows, rows.data > family.threshold)
+        rows = rows._replace(data=np.ones(len(rows.data)))
+    bags = LeftBags(task, rows, counts, alpha, every, every)
+    sums = counts.sum(axis=0)[None] if isinstance(family, Complement) else counts
+    return LeftOut(bags.scores_of(family), bags.emptied | bags.holds_most(sums))
+
+
+@left_out.register
+def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
+    words, like, weights = family.words, family.like(), task.of.w is not None
+    chosen_anew = family.max_features is not None or family.best is not None
+    limited = not family.takes_all and family.vocabulary is None
+    unsmoothed = isinstance(like, Bernoulli) and (weights or like.alpha == 0.0)
+    if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed:
+        return None
+    counts, block = sums_of(task.counted, family.once), task.block
+    base, after = _used(family, task.counted)
+    # words of a given vocabulary that were never seen come last
+    never = np.zeros((len(counts), len(base) - counts.shape[1]))
+    counts = np.ascontiguousarray(np.hstack([counts, never]) if never.size else counts)
+    assert isinstance(block, Bagged)
+    bags = block.weighted(words)
+    data = np.ones(len(bags.indices)) if family.once else bags.data
+    rows = Sparse(bags.indptr, bags.indices, data, len(base))
+    left = LeftBags(
+        task, rows, counts, alpha_of_each(like.alpha, base).copy(), base, after, block.missing
+    )
+    wordless = left.totals(np.ones((1, len(base))))[:, 0] < 0.5
+    made, power = left.scores_of(like), family.length_power or 0.0
+    found = LeftOut(made, left.emptied | wordless)
+    if power:
+        found.made = lambda: made() * left.shortened(power)[:, None]
+    if isinstance(like, Multinomial) and like.alpha != 0.0:
+        names, stated = task.counted.terms.texts, family.length_power
+        found.words = lambda: left.by_word(names, ROOT if stated is None else stated)
+    return found
+
+
+def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:
+    """Mark the words used without any document, and without one that has them."""
+    if text.vocabulary is not None:
+        numbers = counted.terms.numbers(text.vocabulary)
+        given = np.append(np.zeros(len(counted.terms), bool), numbers[numbers < 0] < 0)
+        given[numbers[numbers >= 0]] = True
+        return given, given
+    documents = counted.totals(DOCUMENTS)
+    base, after = documents > 0.5, documents > 1.5
+    if not text.takes_all:
+        least, most = text.df_limits(max(float(counted.weight.sum()) - 1.0, 0.0))
+        base &= (documents >= least) & (documents <= most)
+        after &= (documents - 1.0 >= least) & (documents - 1.0 <= most)
+    return base, after
+
+
+@dataclass(frozen=True)
+class LeftBags:
+    """Rows as bags, and the words that are used with and without each of them.
+
+    `counts` stand by class (down) and word (across). `base` marks the words that are used without a
+    row that does not have them, `after` those used without a row that has them. Rows that are
+    `missing` say nothing, by the words that they lack either.
+    """
+
+    task: LeaveOneOutTask
+    rows: Sparse
+    counts: Floats
+    alpha: Floats
+    base: Mask
+    after: Mask
+    missing: Mask | None = None
+
+    @cached_property
+    def owner(self) -> Array:
+        """The row of each stored value."""
+        return np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+
+    @cached_property
+    def kept(self) -> Sparse:
+        """The words that are used without their row."""
+        rows = self.rows
+        return rows if self.after.all() else _stored(rows, self.after[rows.indices])
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The total of the words that are used, by row."""
+        return row_sums(self.kept.indptr, self.kept.data)
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the sums of values of words (across) over those that are used without each row.
+
+        What the row itself has is still in it. There is one row if it is the same for all.
+        """
+        total: Floats = values[:, self.base].sum(axis=1)[None]
+        turn = self.after * 1.0 - self.base  # 1 comes in without a row that has it, -1 falls out
+        if not turn.any():
+            return total
+        switched = _stored(self.rows, turn[self.rows.indices] != 0.0)
+        turned = switched._replace(data=turn[switched.indices]).as_matrix()
+        return np.asarray(total + turned @ values.T)
+
+    @cached_property
+    def _left(self) -> tuple[Floats, Floats]:
+        """The totals by row and class, and those of each row's own class without the row."""
+        totals, y = self.totals(self.counts + self.alpha), self.task.of.y
+        own = totals[0, y] if len(totals) == 1 else totals[np.arange(len(y)), y]
+        return totals, own - self.task.weights * self.lengths
+
+    @property
+    def emptied(self) -> Mask:
+        """Mark the rows without which a class has no words: it takes what all classes say."""
+        (totals, own), least = self._left, 1e-12 * self.counts.sum(axis=1)
+        return np.asarray((totals <= least).any(axis=1) | (own <= least[self.task.of.y]))
+
+    def holds_most(self, sums: Floats) -> Mask:
+        """Mark rows that hold nearly all of a sum of fractions: what is left of it has few digits.
+
+        The sums are of each class, or of all classes together.
+        """
+        out = np.zeros(self.rows.n_rows, bool)
+        if not (sums == np.rint(sums)).all():
+            taken = self.task.weights[self.owner] * self.rows.data
+            own = self.task.of.y[self.owner] if len(sums) > 1 else 0
+            out[self.owner[taken > HELD * (sums[own, self.rows.indices] - taken)]] = True
+        return out
+
+    def scores_of(self, family: Family) -> Callable[[], Floats]:
+        """Return what works the scores out, by row and class."""
+        if isinstance(family, Bernoulli):
+            return self.bernoulli
+        return self.complement if isinstance(family, Complement) else self.multinomial
+
+    def multinomial(self) -> Floats:
+        """Return the scores of the multinomial model, by row and class."""
+        y = self.task.of.y
+        out = np.zeros((len(y), len(self.counts)))
+        table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
+        scoring.sparse_counts(self.kept[:3], None, table, out)
+        others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
+        out -= self.lengths[:, None] * others
+        sums = scoring.left_out_counts(self.kept[:3], y, self.task.of.w, self.counts, self.alpha)
+        out[np.arange(len(y)), y] = sums - self.lengths * own
+        return out
+
+    def shortened(self, power: float) -> Floats:
+        """Return what evidence is multiplied by: one over the length to a power, by row."""
+        return np.where(self.lengths > 0.0, self.lengths, 1.0) ** -power
+
+    def by_word(self, names: Sequence[str], power: float) -> WordTerms:
+        """Return what each word says in the multinomial model, as far as some row has it."""
+        task, (indptr, indices, data, _) = self.task, self.kept
+        owner = np.repeat(np.arange(len(task.of.y)), np.diff(indptr))
+        there = np.zeros(len(self.base), bool)
+        there[indices] = True
+        numbers, places = np.flatnonzero(there), (np.cumsum(there) - 1)[indices]
+        left = self.counts[task.of.y[owner], indices] - task.weights[owner] * data
+        totals, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
+        return WordTerms(
+            [names[number] for number in numbers.tolist()],
+            indptr,
+            places,
+            data * self.shortened(power)[owner],
+            np.log(np.maximum(left, 0.0) + self.alpha[indices]) - own[owner],
+            np.log(self.counts[:, numbers] + self.alpha[numbers]).T,
+            totals,
+        )
+
+    def complement(self) -> Floats:
+        """Return the scores of the complement model, by row and class."""
+        y, w = self.task.of.y, self.task.weights
+        indptr, indices, data, _ = self.kept
+        owner = np.repeat(np.arange(len(y)), np.diff(indptr))
+        elsewhere = self.counts.sum(axis=0) - self.counts
+        totals, out = self.totals(elsewhere + self.alpha), np.empty((len(y), len(elsewhere)))
+        for c, sums in enumerate(elsewhere):
+            taken = np.where(y == c, 0.0, w)
+            n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
+            logs = row_sums(indptr, data * np.log(n + self.alpha[indices]))
+            total = np.where(self.lengths > 0.0, totals[:, c] - taken * self.lengths, 1.0)
+            out[:, c] = self.lengths * np.log(total) - logs
+        return out
+
+    def bernoulli(self) -> Floats:
+        """Return the scores of the Bernoulli model for rows of weight 1, by row and class."""
+        y = self.task.of.y
+        weights, empty = self._switches(0.0)
+        out = np.repeat(empty[None], len(y), axis=0)
+        scoring.sparse_counts(self.rows[:3], None, np.ascontiguousarray(weights.T), out)
+        weights, empty = self._switches(1.0)
+        gain = weights[y[self.owner], self.rows.indices]
+        out[np.arange(len(y)), y] = empty[y] + row_sums(self.rows.indptr, gain)
+        out[slice(0) if self.missing is None else self.missing] = 0.0
+        return out
+
+    def _switches(self, rows: float) -> tuple[Floats, Floats]:
+        """Return what words add that are there, and what all add that are not, to each class.
+
+        They are those of classes from which so many rows are taken, all of which have the word.
+        """
+        n = np.maximum(self.task.counted.weight[:, :1] - rows, 0.0)
+        below = np.log(n + 2.0 * self.alpha)
+        never = n - self.counts < -0.5  # all rows of the class have it, so none lacks it
+        absent = np.where(never, 1.0, n - self.counts + self.alpha)
+        absent = np.where(never, 0.0, np.log(absent) - below)
+        present = np.log(np.maximum(self.counts - rows, 0.0) + self.alpha) - below
+        return self.after * present - self.base * absent, absent[:, self.base].sum(axis=1)
+
+
+def _stored(rows: Sparse, keep: Mask) -> Sparse:
+    """Return the rows with only some of the stored values."""
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+    return Sparse(ends[rows.indptr], rows.indices[keep], rows.data[keep], rows.n_columns)
+
+
+def _as_sparse(block: Block) -> Sparse:
+    """Return the rows as compressed sparse rows, each cell once; missing values are none."""
+    from scipy.sparse import csr_array
+
+    if isinstance(block, Sparse):
+        return without_duplicates(block)
+    matrix = csr_array(np.nan_to_num(dense(block), nan=0.0))
+    return Sparse(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])

@@ -112,6 +112,7 @@ class Parameters(ABC):
     """
 
     __slots__ = ()
+    LOGS: ClassVar[tuple[str, ...]] = ()  # fields that are raised with the factors of their units
 
     @abstractmethod
     def log_prob(self, block: Block) -> Floats:
@@ -143,7 +144,11 @@ class Parameters(ABC):
 
     def powered(self, exponents: Floats) -> Parameters:
         """Return what scores as P(x | class) to a power: one a unit, or one for all."""
-        return Powered(self, exponents)
+        if not self.LOGS:
+            return Powered(self, exponents)
+        logs = {name: times(getattr(self, name), exponents) for name in self.LOGS}
+        powered: Self = replace(cast(Any, self), **logs)
+        return powered
 
     def weighed(self, weights: WordWeights, mean: float) -> Parameters:
         """Return what has a weight for each word, relative to a mean, where it is of words."""

@@ -244,7 +244,8 @@ class TextParameters(Parameters):
         """The parameters of the words, each to the power of its exponent."""
         if self.weights is None and self.exponent == 1.0:
             return self.plain
-        return self.plain.powered(self.exponents)
+        powered: Any = self.plain.powered(self.exponents)
+        return cast(MultinomialParameters, powered)
 
     @property
     def exponents(self) -> Floats:
@@ -312,30 +313,20 @@ class TextParameters(Parameters):
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a document for each row, whose classes are given as codes.
 
-        It has as many words as documents of its class have, a Poisson number around their mean,
-        drawn by their shares and in no order; for Bernoulli each word is there or not on its own.
+        It counts about as much as documents of its class do, by words that are drawn by their
+        shares and in no order; longer n-grams repeat the shortest, so only these are drawn.
         """
-        texts, words = np.array(self.terms.texts, dtype=object), self.text.words
-        shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
-        sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)
-        # longer n-grams repeat the shorter ones
-        usable = np.flatnonzero(sizes == shortest if (sizes == shortest).any() else sizes > 0)
-        out = np.full(len(classes), "", object)
-        if not len(usable):
-            return [out]
-        p, counts, n = self.fractions.p[:, usable], self.fractions.count, self.counted.weight[:, 0]
-        every = counts.sum(axis=1)
-        parts = np.divide(counts[:, usable].sum(axis=1), every, np.zeros(len(n)), where=every > 0.0)
-        lengths = self.counted.lengths[:, 0] / np.where(n > 0.0, n, np.inf) * parts / shortest
-        ends = np.cumsum(p, axis=1)
-        for row, c in enumerate(classes.tolist()):
-            if self.text.event == "bernoulli":
-                drawn = usable[rng.random(len(usable)) < p[c]]
-            else:
-                places = rng.random(rng.poisson(min(lengths[c], LONGEST_DRAWN))) * ends[c, -1]
-                drawn = usable[np.searchsorted(ends[c], places, side="right")]
-            out[row] = glue.join(texts[drawn].tolist())
-        return [out]
+        texts, words, n = self.terms.texts, self.text.words, self.counted.weight[:, 0]
+        glue = "" if words.tokens == "characters" else " "
+        sizes = np.array([text.count(" ") + 1 if glue else len(text) for text in texts], np.int64)
+        drawn = np.flatnonzero(sizes == sizes.min(initial=LONGEST_DRAWN))
+        of, n = self.fractions[:, drawn], np.where(n > 0.0, n, np.inf) * words.ngrams[0]
+        ends, lengths = np.cumsum(of.p, axis=1), np.minimum(of.count.sum(axis=1) / n, LONGEST_DRAWN)
+        documents = []
+        for c, length in zip(classes.tolist(), rng.poisson(lengths[classes]), strict=True):
+            places = np.searchsorted(ends[c], rng.random(length) * ends[c, -1:], side="right")
+            documents.append(glue.join(texts[k] for k in drawn[places].tolist()))
+        return [np.array(documents, object)]
 
     def powered(self, exponents: Floats) -> TextParameters:
         """Return what scores as P(document | class) to a power."""
@@ -363,7 +354,7 @@ class TextParameters(Parameters):
         A word adds its weight as often as it counts. In the Bernoulli model a word that is there
         adds log P(w | c), and all that are not there add log(1 - P(w | c)) together.
         """
-        read = Counter(in_utf8(term) for term in self.text.words.terms(str(value)))
+        read = Counter(map(in_utf8, self.text.words.terms(str(value))))
         places = dict(zip(read, self.terms.numbers([*read]).tolist(), strict=True))
         nothing = (0.0,) * self.counted.n_classes
         unknown = [
@@ -373,30 +364,31 @@ class TextParameters(Parameters):
         ]
         numbers = np.array([places[term] for term in read], np.int64)
         counts = np.array([*read.values()], np.int64)
+        bags = Bags(np.array([0, len(numbers)]), numbers, counts, counts.sum(keepdims=True))
         weights = np.ones(len(numbers))
         if not self.text.once:
-            ends = np.array([0, len(numbers)], np.int64)
-            bags = Bags(ends, numbers, counts, counts.sum(keepdims=True))
-            weights = np.asarray(bags.weighted(self.text.words).data, np.float64)
-        exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers]
-        exponents = exponents / max(float(weights.sum()), TINY) ** self.length_power
-        absent = []
-        if isinstance(self.bag, BernoulliParameters):
-            logs = self.bag.log_present[:, numbers].T
-            others = np.ones(len(self.terms), bool)
-            others[numbers] = False
-            total, n = self.bag.log_absent[:, others].sum(axis=1).tolist(), float(others.sum())
-            shared = tuple(numbers.tolist()), tuple(total), n, 1.0, self.exponent
-            piece = Piece(ABSENT, *shared, absent=True)
-            absent = [piece] if n else []
-        else:
-            logs = times(self.plain.by_column[numbers], (weights * exponents)[:, None])
+            weights *= bags.weighted(self.text.words).data
+        present, absent = self._adds
+        shortened = max(float(weights.sum()), TINY) ** -self.length_power
+        exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers] * shortened
+        logs = times(present[numbers], (weights * shortened)[:, None])
         columns = (part.tolist() for part in (logs, weights, exponents))
-        known = [
+        pieces = [
             Piece(term, (places[term],), tuple(row), float(n), w, exponent)
             for (term, n), row, w, exponent in zip(read.items(), *columns, strict=True)
         ]
-        return [*known, *absent, *unknown]
+        if absent is not None and len(numbers) < len(absent):
+            total = np.delete(absent, numbers, axis=0).sum(axis=0).tolist()
+            n, there = float(len(absent) - len(numbers)), tuple(numbers.tolist())
+            pieces.append(Piece(ABSENT, there, tuple(total), n, 1.0, self.exponent, absent=True))
+        return [*pieces, *unknown]
+
+    @property
+    def _adds(self) -> tuple[Floats, Floats | None]:
+        """What each word adds (down) to the score of each class, and what it does by absence."""
+        if isinstance(self.bag, BernoulliParameters):
+            return self.bag.log_present.T, self.bag.log_absent.T
+        return self.bag.by_column, None
 
     def entries(self) -> Entries:
         """Return the words that are used, in the order of the alphabet: for Bernoulli presence.
@@ -438,25 +430,22 @@ class WordSums(UnitTerm):
 
         `base` is what words that are not among them add by their absence, `left_out` their number.
         """
-        of, words, bag = self.of, self.of.text.words, self.of.bag
-        every = np.arange(len(of.terms))
-        kept, rows, absent, base = every, bag.by_column, None, np.zeros(of.counted.n_classes)
-        if len(every) > most_words:
-            counted = every if of.numbers is None else of.numbers
-            kept = _top(every, mutual_information(of.counted), counted, most_words)
-        if isinstance(bag, BernoulliParameters):
-            absent, others = bag.log_absent.T[kept], np.setdiff1d(every, kept)
-            unlisted = bag.log_absent[:, others]
-            base = np.where(np.isneginf(unlisted), 0.0, unlisted).sum(axis=1)
-            rows = bag.log_present.T
+        of, words, (rows, absent) = self.of, self.of.text.words, self.of._adds
+        kept, base = np.arange(len(of.terms)), np.zeros(of.counted.n_classes)
+        if len(kept) > most_words:
+            counted = kept if of.numbers is None else of.numbers
+            kept = _top(kept, mutual_information(of.counted), counted, most_words)
+        if absent is not None:
+            unlisted = np.delete(absent, kept, axis=0)
+            base = np.where(np.isneginf(unlisted), 0.0, unlisted).sum(axis=0)
         texts = of.terms.texts
         return {
             "form": self.form,
             "words": [texts[k] for k in kept.tolist()],
             "rows": rows[kept],
-            "absent": absent,
+            "absent": None if absent is None else absent[kept],
             "base": base,
-            "left_out": len(every) - len(kept),
+            "left_out": len(of.terms) - len(kept),
             "once": of.text.once,
             "tf": words.tf,
             "idf": None if words.idf is None else words.idf.values[kept],

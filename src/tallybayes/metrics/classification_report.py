@@ -7,7 +7,7 @@ counts once in all, each of its predictions in part.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,16 +116,15 @@ class ClassificationReport(Renderable):
     @property
     def mean(self) -> dict[str, float]:
         """The mean of each score over the folds in which it is defined."""
-        return {name: mean_of_defined(values) for name, values in self._by_name().items()}
+        return self._of_folds(mean_of_defined)
 
     @property
     def sd(self) -> dict[str, float]:
         """The sample standard deviation of each score over the folds in which it is defined."""
-        return {name: sd_of_defined(values) for name, values in self._by_name().items()}
+        return self._of_folds(sd_of_defined)
 
-    def _by_name(self) -> dict[str, list[float]]:
-        """Return for each score its values in the folds."""
-        return {name: [fold[name] for fold in self.folds] for name in NAMES if self.folds}
+    def _of_folds(self, statistic: Callable[[list[float]], float]) -> dict[str, float]:
+        return {name: statistic([f[name] for f in self.folds]) for name in NAMES if self.folds}
 
     @property
     def per_class(self) -> dict[Label, dict[str, float]]:

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import label as shown
-from tallybayes.sources.labels import Label, encode, sorted_labels
-from tallybayes.sources.weights import weights_of
+from tallybayes.sources.labels import Label, sorted_labels
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ class Confusion(Renderable):
         The classes, in the order of rows and columns.
     counts
         Rows are **predicted** classes and columns **true** ones, the lectures' orientation;
-        `by_true` is the other one, scikit-learn's. Weights make the counts floats.
+        `counts.T` is the other one, scikit-learn's. Weights make the counts floats.
 
     Examples
     --------
@@ -101,18 +100,13 @@ class Confusion(Renderable):
 
         `classes` are those that occur, sorted, unless given; `weights` hold one number a row.
         """
-        from tallybayes.metrics.predictions import codes_of, plain_labels
+        from tallybayes.metrics.predictions import Predictions, classes_of
 
         if classes is None:
-            found = (*encode(true, "true").labels, *encode(predicted, "predicted").labels)
+            found = (*classes_of(true, "true"), *classes_of(predicted, "predicted"))
             classes = sorted_labels(found, "the labels")
-        names = plain_labels(classes)
-        columns, rows = codes_of(true, names, "true"), codes_of(predicted, names, "predicted")
-        if len(rows) != len(columns):
-            raise TallyBayesError(
-                f"there are {len(rows)} predictions for {len(columns)} true labels; give one a row"
-            )
-        return cls.of_codes(columns, rows, names, weights_of(weights, len(rows)))
+        rows = Predictions.of(true, None, predicted, classes=classes, sample_weight=weights)
+        return cls.of_codes(rows.true, rows.predicted, rows.classes, rows.weights)
 
     @classmethod
     def of_codes(
@@ -126,11 +120,6 @@ class Confusion(Renderable):
         n = len(classes)
         cells = np.bincount(predicted * n + true, weights, n * n)
         return cls(tuple(classes), cells.reshape(n, n))
-
-    @property
-    def by_true(self) -> NDArray[Any]:
-        """The counts in the other orientation: rows true, columns predicted (scikit-learn's)."""
-        return self.counts.T
 
     @property
     def true_positives(self) -> NDArray[Any]:

@@ -5,15 +5,14 @@ Everything is in closed form, so the same rows always give the same limits:
 - What is a share of rows (accuracy, the precision, recall and specificity of one class) has
   *Wilson's* interval (1927): all p for which the share found is within z sqrt(p (1 - p) / n) of p.
   The F1 of a class is 2 s / (1 + s) with s = TP / (TP + FP + FN), a share as well.
-- The *influence* of a row on any other score is its derivative by the weight of the row; the sum
-  of the squares of all influences is the variance of the score (the infinitesimal jackknife; for
-  the ROC area it is that of DeLong, DeLong and Clarke-Pearson 1988). A score between 0 and 1 then
-  has the Wilson interval of a share with the same variance: it keeps within 0 and 1, and has a
-  width also where all went well. Where the variance comes to 0, the rows of the classes say how
-  many trials there were; for a perfect ranking these are the rows of the smaller side.
+- The *influence* of a row on the ROC area is its derivative by the weight of the row; the sum of
+  the squares of all influences is the variance of the area (DeLong, DeLong and Clarke-Pearson
+  1988). The area has the Wilson interval of a share with the same variance: it keeps within 0 and
+  1, and has a width also where all went well. Where the variance comes to 0, as for a perfect
+  ranking, there were as many trials as the smaller side has rows.
 - Log-loss and Brier score are means over rows: mean +- z standard errors, as far as such values
   can occur.
-- The calibration error and average precision have none (`NO_INTERVAL` says why).
+- All other scores have none (`NO_INTERVAL` says why).
 
 The n of weighted rows is their effective number, (sum of w)^2 / sum of w^2, so nothing changes when
 all weights are doubled.
@@ -27,32 +26,24 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.metrics.confusion import MEASURES
 from tallybayes.metrics.predictions import Floats, Predictions
 from tallybayes.metrics.scores import CLIP, MEANS, NAMES, check_score
 
 Interval = tuple[float, float]
-Mask = NDArray[np.bool_]
 
 NO_INTERVAL = {
     "expected_calibration_error": "chance alone makes it greater than 0, more so with few rows, so "
     "that neither a bootstrap nor a standard error tells where the true one is",
     "average_precision": "it depends on how rare the class is in these very rows",
+    **dict.fromkeys(
+        ("balanced_accuracy", "matthews_corrcoef", "precision_macro", "recall_macro", "f1_macro"),
+        "it is no share of rows, but made of several, some perhaps of a class of few rows",
+    ),
 }
 UNKNOWN: Interval = (math.nan, math.nan)
 LEAST = 1e-100  # of the greatest weight; a row of less is no row
-
-# numerators and denominators, as sums over the predicted, the true, the hits and all rows
-SHARES = {
-    "precision": ((0, 0, 1, 0), (1, 0, 0, 0)),
-    "recall": ((0, 0, 1, 0), (0, 1, 0, 0)),
-    "balanced_accuracy": ((0, 0, 1, 0), (0, 1, 0, 0)),
-    "f1": ((0, 0, 2, 0), (1, 1, 0, 0)),
-    "specificity": ((-1, -1, 1, 1), (0, -1, 0, 1)),
-}
 
 
 def score_intervals(
@@ -127,9 +118,9 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
         return _of_mean(MEANS[name](rows), rows.weight, z, most)
     if name == "roc_auc":
         return _of_roc_auc(rows, z)
-    if name in MEASURES and n == 2:
-        return _of_class(name, counts, squares, rows.positive_place, z)
-    return _of_all_classes(name.removesuffix("_macro"), counts, squares, z)
+    if n != 2:  # a macro average
+        return UNKNOWN
+    return _of_class(name, counts, squares, rows.positive_place, z)
 
 
 def _share(hits: float, total: float, squares: float, z: float) -> Interval:
@@ -148,52 +139,6 @@ def _of_class(name: str, counts: Floats, squares: Floats, k: int, z: float) -> I
     of = among[name]
     low, high = _share(counts[hits].sum(), counts[of].sum(), squares[of].sum(), z)
     return (low, high) if name != "f1" else (2 * low / (1 + low), 2 * high / (1 + high))
-
-
-def _of_all_classes(name: str, counts: Floats, squares: Floats, z: float) -> Interval:
-    """Return the interval of a mean over the classes, or of Matthews' correlation."""
-    true, predicted = counts.sum(0), counts.sum(1)
-    real = true > 0.0
-    trials = _mean_trials(true[real] ** 2 / squares.sum(0)[real])
-    if name != "matthews_corrcoef":
-        among = real if name == "balanced_accuracy" else real | (predicted > 0.0)
-        score, influence = _of_mean_share(name, counts, among)
-        return _matched(score, influence, squares, trials, z)
-    if min(real.sum(), (predicted > 0.0).sum()) < 2:
-        return UNKNOWN
-    correlation, influence = _of_matthews(counts)
-    low, high = _matched((correlation + 1.0) / 2.0, influence / 2.0, squares, trials, z)
-    return 2.0 * low - 1.0, 2.0 * high - 1.0
-
-
-def _of_mean_share(name: str, counts: Floats, among: Mask) -> tuple[float, Floats]:
-    """Return the mean of a share of each class, and the influence of each cell on it.
-
-    Every share is a / b, two sums over the predicted, the true, the hits and all; what adds to a
-    and to b changes it by (da - a / b db) / b.
-    """
-    n = len(counts)
-    all_rows = np.full(n, counts.sum())
-    sums = np.stack([counts.sum(1), counts.sum(0), counts.diagonal(), all_rows])
-    of_part, of_whole = np.array(SHARES[name])
-    part, whole = of_part @ sums, of_whole @ sums
-    there = among & (whole > 1e-12 * all_rows)
-    share = np.divide(part, whole, out=np.zeros(n), where=there)
-    change = of_part[:, None] - share * of_whole[:, None]
-    change = np.divide(change, whole, out=np.zeros(sums.shape), where=there) / among.sum()
-    influence = change[0][:, None] + change[1] + np.diag(change[2]) + change[3].sum()
-    return float(share[among].mean()), influence
-
-
-def _of_matthews(counts: Floats) -> tuple[float, Floats]:
-    """Return Matthews' correlation, and the influence of each cell on it."""
-    n, predicted, true, hits = counts.sum(), counts.sum(1), counts.sum(0), counts.trace()
-    spread = n * n - predicted @ predicted, n * n - true @ true
-    size = math.sqrt(spread[0] * spread[1])
-    correlation = float(hits * n - predicted @ true) / size
-    change = (n * np.eye(len(counts)) + hits - true[:, None] - predicted) / size
-    apart = (n - predicted)[:, None] / spread[0] + (n - true) / spread[1]
-    return correlation, change - correlation * apart
 
 
 def _of_mean(values: Floats, weights: Floats, z: float, most: float) -> Interval:
@@ -235,21 +180,11 @@ def _of_roc_auc(rows: Predictions, z: float) -> Interval:
         return UNKNOWN
     if len(areas) == 1 and min(sizes) < 2.0:
         influence[:] = 0.0  # a single row has no variance to show
-    trials = _mean_trials(np.array(sizes))
-    return _matched(math.fsum(areas) / len(areas), influence / len(areas), weights**2, trials, z)
-
-
-def _matched(score: float, influence: Floats, squares: Floats, trials: float, z: float) -> Interval:
-    """Return Wilson's interval for as many trials as give this variance, if it says anything."""
-    spread, variance = score * (1.0 - score), float((squares * influence**2).sum())
+    area, trials = math.fsum(areas) / len(areas), len(sizes) ** 2 / sum(1.0 / n for n in sizes)
+    spread, variance = area * (1.0 - area), float(((weights * influence / len(areas)) ** 2).sum())
     if variance > 1e-14 and spread > 1e-12:
         trials = spread / variance
-    return wilson(score, trials, z)
-
-
-def _mean_trials(sizes: Floats) -> float:
-    """Return how many trials have the variance of the mean of shares of so many trials each."""
-    return len(sizes) ** 2 / float((1.0 / sizes).sum()) if len(sizes) else math.nan
+    return wilson(area, trials, z)
 
 
 def _effective(weights: Floats) -> float:

@@ -219,15 +219,6 @@ class Predictions:
         for part in np.split(order, np.flatnonzero(np.diff(self.fold[order])) + 1):
             yield replace(self.take(part), fold=None, held_out="test set")
 
-    def averaged(self) -> Predictions:
-        """Return one prediction a row, in the order of the data: the mean of several."""
-        rows, first, place, times = np.unique(self.row_numbers, True, True, True)
-        proba = np.zeros((len(rows), len(self.classes)))
-        np.add.at(proba, place, self.proba)
-        proba /= times[:, None]
-        chosen = winners(proba, self.classes, self.positive)
-        return replace(self.take(first), proba=proba, predicted=chosen, fold=None)
-
     @property
     def confusion(self) -> Confusion:
         """The confusion matrix; of very many classes only of those that occur."""

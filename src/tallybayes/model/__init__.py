@@ -1,6 +1,6 @@
 """The model, and how it comes about: estimated from a tally, or stated by hand."""
 
-from tallybayes.model.factors import Factor, FactorPlan
+from tallybayes.model.factors import Factor
 from tallybayes.model.from_probabilities import Normal, stated
 from tallybayes.model.informative import InformativeValue, most_informative
 from tallybayes.model.model import Model
@@ -8,7 +8,6 @@ from tallybayes.model.recipe import Fitted, Recipe, estimate
 
 __all__ = [
     "Factor",
-    "FactorPlan",
     "Fitted",
     "InformativeValue",
     "Model",

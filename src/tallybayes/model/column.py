@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
+from tallybayes.families.terms import Lookup
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
@@ -131,6 +132,35 @@ class ModelColumn:
         """Return what each value (down) adds to the score of each class (across), in all views."""
         terms = (each._asked(each.scored, values) for each in self.views)
         return sum(terms, np.zeros((len(values), len(self.classes))))
+
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return its term, the column that it reads and what that can be, as plain data."""
+        support, default = self.support, Support()
+        if len(self.reads) > 1 or not self.factor.kind.takes_plain_values:
+            raise self._cannot_be_written(f"{self.factor.kind!r} makes something else of values")
+        term = self.factor.parameters.term(self.unit)
+        if term is None:  # its family does not say it: a table of the known values
+            if not support.values or support.intervals:
+                family = type(self.factor.family).__name__
+                why = f"{family} is only known by the log_prob of its parameters"
+                raise self._cannot_be_written(why)
+            rows = self.log_prob(support.values).tolist()
+            term = Lookup(dict(zip(support.values, rows, strict=True)), len(self.classes))
+        told = {each.name: getattr(support, each.name) for each in fields(Support)}
+        return {
+            "name": self.name,
+            "reads": self.reads[0],
+            "exponent": self.exponent,
+            "support": {k: v for k, v in told.items() if v != getattr(default, k)},
+            "term": term.payload(most_words),
+        }
+
+    def _cannot_be_written(self, why: str) -> TallyBayesError:
+        return TallyBayesError(
+            f"column {self.name!r} cannot be written down: {why}; give the parameters a method "
+            "term(unit) that returns a Lookup, Steps, Quadratic or Linear of "
+            "tallybayes.families.terms"
+        )
 
     def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
         if not len(values):

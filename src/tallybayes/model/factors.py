@@ -11,15 +11,17 @@ from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo, Floats
 from tallybayes.schema import Count, Kind
-from tallybayes.tokenizer import Words
+from tallybayes.tokenizer import Words, WordWeights
 
 
 @dataclass(frozen=True, eq=False)
-class FactorPlan:
-    """The units of one group that one family estimates.
+class Factor:
+    """The units of one group that one family estimates, and their parameters.
 
     `units` are their places in the group: none stands for all of them. Of parameters that were
-    stated nothing was counted.
+    `stated` nothing was counted. With `exponents` the factor of each unit is raised to a power:
+    `scored` is what predictions use, while `parameters` are the distributions themselves. Words of
+    a text may have `weights`, with the column's exponent as their mean.
     """
 
     group: int
@@ -28,6 +30,9 @@ class FactorPlan:
     info: ColumnInfo
     family: Family
     counted: Any  # a TallyBlock
+    exponents: Floats | None = None
+    stated: Parameters | None = None
+    weights: WordWeights | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -55,39 +60,19 @@ class FactorPlan:
         first = str(self.names[0]) if len(self.names) else ""
         if isinstance(self.kind, Words):
             return first
-        if isinstance(self.kind, Count) and self.family is not None and self.family.joint:
+        if isinstance(self.kind, Count) and self.family.joint:
             return f"bag {self.kind.bag!r}"
         return f"{type(self.family).__name__} columns from {first!r}"
 
-    def block_of(self, batch: Batch) -> Block:
-        """Return the values of these units."""
-        block = batch.blocks[self.group]
-        return take_columns(block, self.units) if self.units else block
-
-
-@dataclass(frozen=True, eq=False)
-class Factor(FactorPlan):
-    """The parameters of some units.
-
-    With `exponents` the factor of each unit is raised to a power: `scored` is what predictions use,
-    while `parameters` are the distributions themselves.
-    """
-
-    parameters: Parameters
-    exponents: Floats | None = None
-
-    @classmethod
-    def of(
-        cls, plan: FactorPlan, parameters: Parameters, exponents: Floats | None = None
-    ) -> Factor:
-        """Return the factor of which the parameters were estimated as planned."""
-        return cls(**plan.__getstate__(), parameters=parameters, exponents=exponents)
-
-    def exponent(self, unit: int) -> float:
-        """Return the exponent of a unit; one may stand for all."""
-        if self.exponents is None:
-            return 1.0
-        return float(self.exponents[unit if len(self.exponents) > 1 else 0])
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The distributions of the units."""
+        if self.stated is not None:
+            return self.stated
+        estimated: Parameters = self.family.estimate(self.counted, self.info)
+        return (
+            estimated if self.weights is None else estimated.weighed(self.weights, self.exponent(0))
+        )
 
     @cached_property
     def scored(self) -> Parameters:
@@ -95,3 +80,14 @@ class Factor(FactorPlan):
         if self.exponents is None:
             return self.parameters
         return self.parameters.powered(self.exponents)
+
+    def exponent(self, unit: int) -> float:
+        """Return the exponent of a unit; one may stand for all."""
+        if self.exponents is None:
+            return 1.0
+        return float(self.exponents[unit if len(self.exponents) > 1 else 0])
+
+    def block_of(self, batch: Batch) -> Block:
+        """Return the values of these units."""
+        block = batch.blocks[self.group]
+        return take_columns(block, self.units) if self.units else block

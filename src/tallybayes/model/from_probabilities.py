@@ -14,7 +14,7 @@ from tallybayes.families.counts import BernoulliParameters
 from tallybayes.families.gaussian import NormalParameters
 from tallybayes.families.parameters import ColumnInfo, safe_log
 from tallybayes.families.registry import default_family
-from tallybayes.model.factors import Factor, FactorPlan
+from tallybayes.model.factors import Factor
 from tallybayes.model.model import ClassCounts, Model
 from tallybayes.priors import Fixed
 from tallybayes.schema import Binary, Categories, Kind, Numeric, Schema
@@ -76,8 +76,8 @@ def stated(
     for name, (_, parameters) in of_columns.items():
         number, place = schema.place_of(name)
         kind, info = schema.groups[number].kind, ColumnInfo(classes, (name,))
-        plan = FactorPlan(number, (place,), kind, info, default_family(kind), None)
-        factors.append(Factor.of(plan, parameters))
+        family = default_family(kind)
+        factors.append(Factor(number, (place,), kind, info, family, None, stated=parameters))
     none = np.zeros(len(classes), np.int64)
     counts = ClassCounts(Fixed(prior), none, none.astype(float))
     return Model(schema, classes, tuple(factors), counts, positive)

@@ -24,15 +24,18 @@ from tallybayes.metrics.predictions import winners
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
-from tallybayes.model.payload import MOST_WORDS, payload_of
 from tallybayes.model.records import RecordScorer, record_scorer
 from tallybayes.priors import Fractions, Prior
+from tallybayes.rendering.words import plain
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
+
+PAYLOAD_VERSION = 1
+MOST_WORDS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +161,7 @@ class Model:
 
     def joint_of(self, blocks: Sequence[Block], n_rows: int) -> Floats:
         """Return the same for rows that were encoded, and checked, before."""
-        out = np.empty((n_rows, len(self.classes)))
-        out[:] = self.log_prior
+        out = np.tile(self.log_prior, (n_rows, 1))
         batch = Batch(slice(0, n_rows), tuple(blocks))
         for factor in self.factors:
             factor.scored.add_log_likelihood(factor.block_of(batch), out)
@@ -178,13 +180,11 @@ class Model:
     def log_posterior(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class."""
         joint = self.joint_log_likelihood(X)
-        total = log_sum_exp(joint)
-        impossible = np.isneginf(total)
+        impossible = np.isneginf(joint.max(axis=1))
         if impossible.any():
             _warn_of_impossible(impossible)
             joint[impossible] = safe_log(self.prior)
-            total[impossible] = 0.0
-        joint -= total[:, None]
+        joint -= log_sum_exp(joint)[:, None]
         return joint
 
     def posterior(self, X: Any) -> Floats:
@@ -284,14 +284,14 @@ class Model:
                 "losses must say what each decision costs in each class: "
                 "{decision: {class: loss, ...}, ...}"
             )
-        table = np.empty((len(self.classes), len(losses)))
-        for k, (decision, row) in enumerate(losses.items()):
+        table = []
+        for decision, row in losses.items():
+            where = f"losses of {decision!r}: "
             for label in row:
-                place_of(label, self.classes, f"losses of {decision!r}: ")
-            for c, label in enumerate(self.classes):
-                what = f"losses of {decision!r}: the loss in class {label!r}"
-                table[c, k] = number(row.get(label), what)
-        expected = self.posterior(X) @ table
+                place_of(label, self.classes, where)
+            whats = {label: f"{where}the loss in class {label!r}" for label in self.classes}
+            table.append([number(row.get(label), what) for label, what in whats.items()])
+        expected = self.posterior(X) @ np.array(table).T
         chosen: Array = np.array(list(losses))[expected.argmin(axis=1)]
         return chosen
 
@@ -326,7 +326,10 @@ class Model:
     def payload(self, most_words: int = MOST_WORDS) -> dict[str, Any]:
         """Return all that is needed to compute posteriors elsewhere, as plain data for JSON.
 
-        `tallybayes/web/naive_bayes.js` computes with it in a browser: see docs/explanations.md.
+        The score of a class is its `log_prior` plus, for each column, the `exponent` times what its
+        `term` gives for the value that it `reads`; no term is more than a table, a line or a
+        parabola. Numbers that JSON has not are text: "-inf". `tallybayes/web/naive_bayes.js`
+        computes with it in a browser: see docs/explanations.md.
 
         Parameters
         ----------
@@ -342,7 +345,29 @@ class Model:
         >>> payload["classes"], payload["columns"][0]["term"]["values"]
         (['No', 'Yes'], ['Married', 'Single'])
         """
-        return payload_of(self, most_words)
+        whole(most_words, "most_words", 1)
+        columns = [column.payload(most_words) for column in self.units.values()]
+        notes = []
+        for name, term in ((column["name"], column["term"]) for column in columns):
+            if left_out := term.get("left_out"):
+                known = len(term["words"])
+                notes.append(
+                    f"{name}: only the {known:,} most informative of {known + left_out:,} words "
+                    "are here, so that posteriors of texts with other words differ"
+                )
+        payload: dict[str, Any] = plain(
+            {
+                "version": PAYLOAD_VERSION,
+                "target": self.schema.target,
+                "classes": self.classes,
+                "positive": self.positive,
+                "prior": self.prior,
+                "log_prior": self.log_prior,
+                "columns": columns,
+                "notes": notes,
+            }
+        )
+        return payload
 
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
@@ -369,28 +394,25 @@ class Model:
             raise TallyBayesError(
                 f"given is {given!r}; give a mapping: {{{self.schema.target!r}: label}}"
             )
-        fixed, rng = dict(given or {}), np.random.default_rng(seed)
-        label = fixed.pop(self.schema.target, None)
+        fixed, rng, schema = dict(given or {}), np.random.default_rng(seed), self.schema
+        label = fixed.pop(schema.target, None)
         for name in fixed:
-            if name not in self.schema.names:  # what is counted beside them cannot be given
-                raise no_column(name, [*self.schema.names, self.schema.target])
+            if name not in schema.names:  # what is counted beside them cannot be given
+                raise no_column(name, [*schema.names, schema.target])
         if label is not None:
             classes = np.full(n, place_of(label, self.classes, "given: "))
         else:
             p = np.array(list(self.posterior_of(fixed).values())) if fixed else self.prior
             classes = rng.choice(len(p), size=n, p=p / p.sum())
-        drawn: dict[str, Array] = {}
+        records = dict.fromkeys(map(str, schema.names), classes)
         for factor in self.factors:
-            if factor.group < len(self.schema.groups) - len(self.schema.extra):
+            if factor.group < len(schema.groups) - len(schema.extra):
                 values = factor.parameters.sample(rng, classes)
                 if values is None:
                     values = [self.column(name).sample(rng, classes) for name in factor.names]
-                drawn.update(zip(factor.names, values, strict=True))
-        records = {
-            name: np.full(n, fixed[name]) if name in fixed else drawn[name]
-            for name in self.schema.names
-        }
-        return {**records, self.schema.target: np.array(self.classes)[classes]}
+                records.update(zip(map(str, factor.names), values, strict=True))
+        records.update({name: np.full(n, value) for name, value in fixed.items()})
+        return {**records, schema.target: np.array(self.classes)[classes]}
 
 
 def winners_of(

@@ -37,7 +37,7 @@ CELLS_AT_ONCE = 4_000_000  # rows x classes that are judged before only the best
 
 @dataclass(frozen=True, slots=True)
 class CountPlan:
-    """How rows are counted: under which schema, by which column of labels and of weights.
+    """How rows are counted, or judged: under which schema, by which labels and weights.
 
     Parameters
     ----------
@@ -68,13 +68,31 @@ class CountPlan:
         """The columns of which nobody has said what they are."""
         return tuple(name for name, _, reason in self.schema if reason != "declared")
 
+    @classmethod
+    def of(cls, fitted: Fitted, target: str | None = None, weight: str | None = None) -> CountPlan:
+        """Plan how rows are read that a fitted model is judged by."""
+        schema = fitted.tally.schema
+        target = target or schema.target
+        types = {**column_types(fitted.tally), target: type_of_labels(fitted.classes)}
+        if weight is not None:
+            types[weight] = "float"
+        return cls(schema, target, weight, types)
+
     def labels(self, table: Any) -> ArrowColumn:
         """Return the column of labels."""
         return ArrowColumn(self.target, table.column(self.target))
 
     def weights(self, table: Any) -> Floats | None:
-        """Return how often the rows count, if a column says so."""
-        return _weights(table, self.weight)
+        """Return how often the rows count, if a column says so; what is no weight is refused."""
+        if self.weight is None:
+            return None
+        column = ArrowColumn(self.weight, table.column(self.weight))
+        try:
+            return weights_of(column.numbers(slice(0, len(column))), len(column))
+        except TallyBayesError as error:
+            what = "is missing, negative or too large, which is no weight"
+            rows = list(error.rows)
+            raise TallyBayesError(f"column {self.weight!r} {what}", rows) from None
 
     def tally(self, table: Any) -> Tally:
         """Count the rows of a table."""
@@ -85,6 +103,13 @@ class CountPlan:
         """Encode the rows of a table, to go through them several times."""
         source = source_of(table, self.schema.names)
         return LabelledRows.of(source, self.schema, self.labels(table), self.weights(table))
+
+    def predictions(self, table: Any, model: Model) -> Predictions:
+        """Return what a model says of the rows of a table, beside the truth."""
+        true = codes_of(self.labels(table), model.classes, f"column {self.target!r}")
+        weights, positive = self.weights(table), model.positive
+        proba, winners = model.judged(source_of(table, model.schema.names))
+        return Predictions(model.classes, true, winners, proba, weights, positive=positive)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,44 +180,6 @@ class PredictPlan:
         return pyarrow.Table.from_arrays(columns, [*self.keep, *self.added])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScorePlan:
-    """How predictions are judged: by which column of labels, with which column of weights.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from tallybayes import Tally
-    >>> table = pyarrow.table({"status": ["Single", "Married"], "class": ["Yes", "No"]})
-    >>> fitted = Fitted(Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"]))
-    >>> ScorePlan.of(fitted).predictions(table).score("accuracy")
-    1.0
-    """
-
-    model: Model
-    target: str
-    weight: str | None = None
-    types: Mapping[str, ColumnType] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, fitted: Fitted, target: str | None = None, weight: str | None = None) -> ScorePlan:
-        """Plan how a fitted model is judged; labels are in the column it was trained on."""
-        target = target or fitted.tally.schema.target
-        types = {**column_types(fitted.tally), target: type_of_labels(fitted.classes)}
-        if weight is not None:
-            types[weight] = "float"
-        return cls(fitted.model, target, weight, types)
-
-    def predictions(self, table: Any) -> Predictions:
-        """Return what the model says of the rows of a table, beside the truth."""
-        classes, positive = self.model.classes, self.model.positive
-        labels = ArrowColumn(self.target, table.column(self.target))
-        true = codes_of(labels, classes, f"column {self.target!r}")
-        weights = _weights(table, self.weight)
-        posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
-        return Predictions(classes, true, winners, posterior, weights, positive=positive)
-
-
 def source_of(table: Any, names: Iterable[str]) -> Frame:
     """Return some columns of an Arrow table."""
     return Frame({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
@@ -226,27 +213,11 @@ def type_of_labels(labels: Sequence[Label]) -> ColumnType:
     return "categorical" if type_ == "text" else type_
 
 
-def _weights(table: Any, name: str | None) -> Floats | None:
-    """Return the weights in a column; what is none is refused."""
-    if name is None:
-        return None
-    column = ArrowColumn(name, table.column(name))
-    try:
-        return weights_of(column.numbers(slice(0, len(column))), len(column))
-    except TallyBayesError as error:
-        raise TallyBayesError(
-            f"column {name!r} is missing, negative or too large, which is no weight",
-            list(error.rows),
-        ) from None
-
-
 def _as_arrow(classes: tuple[Label, ...]) -> Any:
     """Return the classes as an Arrow array."""
     import pyarrow
 
     if isinstance(classes[0], str):
         return arrow_memory.from_texts([str(label) for label in classes])
-    if isinstance(classes[0], float):
-        return arrow_memory.from_numbers(np.array(classes))
-    large = any(isinstance(label, int) and label >= 1 << 63 for label in classes)
+    large = isinstance(classes[-1], int) and classes[-1] >= 1 << 63
     return pyarrow.array(list(classes), pyarrow.uint64() if large else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.registry import default_family
 from tallybayes.families.smoothing import LAPLACE
 from tallybayes.model.calibration import Calibration
-from tallybayes.model.factors import Factor, FactorPlan
+from tallybayes.model.factors import Factor
 from tallybayes.model.model import ClassCounts, Model
 from tallybayes.priors import Empirical, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
@@ -78,20 +78,20 @@ class Recipe:
         tally, calibration = tally.with_classes(classes), self.calibration
         if calibration is not None and not self.prior.learnt:
             calibration = structs.replace(calibration, prior=1.0)
-        factors = []
-        for plan in self.plan(tally):
-            parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
+        factors = list(self.factors(tally))
+        for place, factor in enumerate(factors):
             if calibration is not None:
-                exponents = calibration.exponents_of(plan.info.names, plan.title)
-                if plan.title in calibration.words:
-                    weights = calibration.words[plan.title]
-                    parameters = parameters.weighed(weights, float(exponents[0]))
-            factors.append(Factor.of(plan, parameters, exponents))
+                factors[place] = factor = replace(
+                    factor,
+                    exponents=calibration.exponents_of(factor.names, factor.title),
+                    weights=calibration.words.get(factor.title),
+                )
+            factor.parameters  # noqa: B018  (what cannot be estimated is refused now)
         counts = ClassCounts(self.prior, tally.rows, tally.weight)
         return Model(tally.schema, classes, tuple(factors), counts, self.positive, calibration)
 
-    def plan(self, tally: Tally) -> Iterator[FactorPlan]:
-        """Go through what each family estimates of a tally."""
+    def factors(self, tally: Tally) -> Iterator[Factor]:
+        """Go through what each family estimates of a tally, before any calibration."""
         schema = tally.schema
         self._check(schema)
         # columns of equal families go together
@@ -106,7 +106,7 @@ class Recipe:
                 kinds = schema.kinds_of(group) if group in schema.extra else ()
                 info = ColumnInfo(tally.classes, some, values, kinds)
                 counted = block.select(units) if units else block
-                yield FactorPlan(number, tuple(units), group.kind, info, family, counted)
+                yield Factor(number, tuple(units), group.kind, info, family, counted)
 
     def _check(self, schema: Schema) -> None:
         """Refuse families that are for no column, or for one that was counted otherwise."""

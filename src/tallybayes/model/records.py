@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -113,45 +114,50 @@ def _cells_scorer(
     """Return the function that scores further views of columns, and columns together.
 
     Each column has a reader, which gives for a value the scores of its views and, for each cell
-    that it has a part in, what it adds to the number of that cell.
+    that it has a part in, what it adds to the number of that cell. Cells of more than three columns
+    are left to the careful path, which the error of unpacking them asks for.
     """
     scored: Any = factor.scored
-    logs, here = scored.log_probabilities, scored.here
-    readers: dict[str, _Reader] = {}
-    cells: list[tuple[list[tuple[str, int]], list[Scores]]] = []
+    views: dict[str, list[tuple[Part, list[Scores]]]] = defaultdict(list)
+    parts_of: dict[str, list[tuple[Part, int]]] = defaultdict(list)  # with their strides
+    joints: list[tuple[list[Scores], list[tuple[str, int]]]] = []
     for unit, place in enumerate(factor.places):
-        rows: list[Scores] = [tuple(row) for row in logs[:, here(unit)].T.tolist()]
-        numbers = schema.groups[factor.group].columns(place)
-        names = [str(schema.names[number]) for number in numbers]
+        logs = scored.log_probabilities[:, scored.here(unit)]
+        rows: list[Scores] = [tuple(row) for row in logs.T.tolist()]
+        names = [str(schema.names[n]) for n in schema.groups[factor.group].columns(place)]
         kind: Any = factor.info.kinds[unit]
         (parts,) = kind.units
-        reading = [readers.setdefault(name, _Reader(n_classes)) for name in names]
         if len(parts) == 1:
-            reading[0].views.append((parts[0], rows))
+            views[names[0]].append((parts[0], rows))
             continue
-        strides = [math.prod(part.size for part in parts[k + 1 :]) for k in range(len(parts))]
-        for reader, part, stride in zip(reading, parts, strides, strict=True):
-            reader.shares.append((part, stride))
-        cells.append(([(n, len(r.shares) - 1) for n, r in zip(names, reading, strict=True)], rows))
-    order = {name: k for k, name in enumerate(readers)}
-    read = [(name, reader.function()) for name, reader in readers.items()]
-    pairs = [
-        (order[a[0]], a[1], order[b[0]], b[1], rows) for (a, b, *more), rows in cells if not more
+        stride, joint = len(rows), []
+        for name, part in zip(names, parts, strict=True):
+            stride //= part.size
+            joint.append((name, len(parts_of[name])))
+            parts_of[name].append((part, stride))
+        joints.append((rows, joint))
+    nothing, read = (0.0,) * n_classes, []
+    start: dict[str, int] = {}
+    n_shares = 1  # the first is what a pair adds for a third column
+    for name in views | parts_of:
+        read.append((name, _reader(views[name], parts_of[name], nothing)))
+        start[name] = n_shares
+        n_shares += len(parts_of[name])
+    cells: list[Any] = [
+        (rows, *[start[name] + k for name, k in joint], *[0] * (3 - len(joint)))
+        for rows, joint in joints
     ]
-    others = [([(order[n], k) for n, k in of], rows) for of, rows in cells if len(of) > 2]
-    nothing = (0.0,) * n_classes
 
     def score(record: Mapping[str, Any]) -> Scores:
         get = record.get
-        found = [of_value(get(name)) for name, of_value in read]
-        scores = [nothing, *[views for views, _ in found]]
-        shares = [share for _, share in found]
-        for a, i, b, j, rows in pairs:
-            at = shares[a][i] + shares[b][j]
-            if at >= 0:
-                scores.append(rows[at])
-        for of, rows in others:
-            at = sum([shares[column][k] for column, k in of])
+        scores: list[Scores] = [nothing]
+        shares = [0]
+        for name, of_value in read:
+            of_views, of_cells = of_value(get(name))
+            scores.append(of_views)
+            shares += of_cells
+        for rows, a, b, c in cells:
+            at = shares[a] + shares[b] + shares[c]
             if at >= 0:
                 scores.append(rows[at])
         return list(map(sum, zip(*scores)))  # noqa: B905
@@ -159,43 +165,31 @@ def _cells_scorer(
     return score
 
 
-class _Reader:
-    """What a value of a column says: by its views alone, and of the cells that it is a part of."""
+def _reader(
+    views: Sequence[tuple[Part, list[Scores]]], cells: Sequence[tuple[Part, int]], nothing: Scores
+) -> Callable[[Any], tuple[Scores, tuple[int, ...]]]:
+    """Return the function of a value that gives its scores and its shares in numbers of cells."""
 
-    def __init__(self, n_classes: int) -> None:
-        self.views: list[tuple[Part, list[Scores]]] = []
-        self.shares: list[tuple[Part, int]] = []
-        self.nothing = (0.0,) * n_classes
-
-    def _read(self, value: Any) -> tuple[Scores, tuple[int, ...]]:
-        """Return the scores of a value's views, and its shares in the numbers of cells."""
-        codes = [(part.code(value), rows) for part, rows in self.views]
-        views = [self.nothing, *[rows[code] for code, rows in codes if code >= 0]]
-        shares = [(part.code(value), stride) for part, stride in self.shares]
+    def read(value: Any) -> tuple[Scores, tuple[int, ...]]:
+        codes = [(part.code(value), rows) for part, rows in views]
+        scores = [nothing, *[rows[code] for code, rows in codes if code >= 0]]
+        shares = [(part.code(value), stride) for part, stride in cells]
         return (
-            tuple(map(sum, zip(*views, strict=True))),
+            tuple(map(sum, zip(*scores, strict=True))),
             tuple(code * stride if code >= 0 else -MOST_CELLS for code, stride in shares),
         )
 
-    def function(self) -> Callable[[Any], tuple[Scores, tuple[int, ...]]]:
-        """Return the reader of one value."""
-        parts = [part for part, _ in (*self.views, *self.shares)]
-        edges = sorted({edge for part in parts for edge in part.edges or ()})
-        missing = self._read(None)
-        if edges:
-            # the last number of each interval, and one behind them all
-            steps = [self._read(number) for number in (*edges, math.inf)]
+    parts = [part for part, _ in (*views, *cells)]
+    edges = sorted({edge for part in parts for edge in part.edges or ()})
+    values = {value: read(value) for part in parts for value in part.values}
+    # the last number of each interval, and one behind them all
+    steps = [read(number) for number in (*edges, math.inf)] if edges else []
+    missing, other = read(None), read(math.inf if edges else _NEVER_SEEN)
 
-            def of_number(x: Any) -> tuple[Scores, tuple[int, ...]]:
-                if x is None or x != x:
-                    return missing
-                return steps[bisect_left(edges, float(x + 0.0))]
+    def of_number(x: Any) -> tuple[Scores, tuple[int, ...]]:
+        return missing if x is None or x != x else steps[bisect_left(edges, float(x + 0.0))]
 
-            return of_number
-        values = {value: self._read(value) for part in parts for value in part.values}
-        other = self._read(_NEVER_SEEN)
+    def of_value(x: Any) -> tuple[Scores, tuple[int, ...]]:
+        return missing if x is None or x != x else values.get(x, other)
 
-        def of_value(x: Any) -> tuple[Scores, tuple[int, ...]]:
-            return missing if x is None or x != x else values.get(x, other)
-
-        return of_value
+    return of_number if edges else of_value

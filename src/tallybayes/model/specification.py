@@ -1,8 +1,8 @@
 """What a user says of a model: which columns, what they are, how to smooth, which prior.
 
-A column is named by its name or number, several by a tuple of those, and all that are not named by
-``...``. What it is, is a family, the name of one, or a kind; "auto" leaves that to the data, and
-"drop" leaves the column out.
+A column is named by its name or number, and all that are not named by ``...``. What it is, is a
+family, the name of one, or a kind; "auto" leaves that to the data, and "drop" leaves the column
+out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesError, did_you_mean, number
-from tallybayes.families import FAMILIES, ByClass, Family, RelativeFloor, Text
+from tallybayes.families import FAMILIES, ByClass, Categorical, Family, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
 from tallybayes.kinds import Intervals, Kind
@@ -35,10 +35,6 @@ Array = NDArray[Any]
 AUTO, DROP = "auto", "drop"
 
 
-def _is(word: Any, meant: str) -> bool:
-    return isinstance(word, str) and word == meant
-
-
 class ColumnSpec(NamedTuple):
     """What was said of columns by name, and of the rest: families, kinds, or "drop".
 
@@ -52,10 +48,6 @@ class ColumnSpec(NamedTuple):
         """Return what was said of one column."""
         return self.by_name.get(name, self.rest)
 
-    def with_words(self, by_name: Mapping[str, Any]) -> ColumnSpec:
-        """Return the same with other words for some columns."""
-        return ColumnSpec(self.rest, {**self.by_name, **by_name})
-
     @property
     def needs_labels(self) -> bool:
         """Whether labels are needed to know what the columns are."""
@@ -68,44 +60,43 @@ class ColumnSpec(NamedTuple):
 
     def kept(self, names: Sequence[str]) -> Sequence[str]:
         """Return the columns that are not dropped."""
-        return [n for n in names if not _is(self.of(n), DROP)] if self.dropped() else names
+        return [name for name in names if self.of(name) != DROP] if self.dropped() else names
 
     def dropped(self) -> list[str | None]:
         """Return the columns that are dropped; None stands for all that are not named."""
         words: list[tuple[str | None, Any]] = [*self.by_name.items(), (None, self.rest)]
-        return [name for name, word in words if _is(word, DROP)]
+        return [name for name, word in words if word == DROP]
 
     def require(self, names: Sequence[str]) -> None:
         """Refuse words for columns that are not there; what is dropped need not be."""
         for name, word in self.by_name.items():
-            if name not in names and not _is(word, DROP):
+            if name not in names and word != DROP:
                 raise no_column(name, names)
 
     def declared(self, names: Sequence[str]) -> Any:
         """Return what a schema of these columns takes: a word for all, or words by name."""
-        if not self.by_name and not isinstance(self.rest, str | None):
-            return self.rest
-        words = {name: self.of(name) for name in names if self.rest or name in self.by_name}
-        return {n: word for n, word in words.items() if not isinstance(word, str | None)}
+        if not self.by_name:
+            return None if self.rest == DROP else self.rest
+        return {n: word for n in names if not isinstance(word := self.of(n), str | None)}
 
     def families(
         self, schema: Schema, alpha: float, unseen: Unseen
     ) -> tuple[tuple[Family, ...], dict[str, Family]]:
         """Return the families of all columns of a kind, and those of single columns by name."""
         alpha = number(alpha, "alpha", least=0.0)
-        if unseen not in ("ignore", "smooth", "error"):
-            raise TallyBayesError(f"unseen is {unseen!r}; it must be 'ignore', 'smooth' or 'error'")
-        words = {name: self.of(name) for name in schema.names} if self.by_name else {}
+        Categorical(unseen=unseen)  # refuses what is no word for it
         stated = {
             name: word.with_defaults(alpha, unseen)
-            for name, word in words.items()
-            if isinstance(word, Family)
+            for name in (schema.names if self.by_name else ())
+            if isinstance(word := self.of(name), Family)
         }
         for_all = (self.rest,) if isinstance(self.rest, Family) and not self.by_name else ()
-        defaults = [family_for(group.kind, for_all) for group in schema.groups]
-        # several columns of text may be of one kind
-        distinct = [family for k, family in enumerate(defaults) if family not in defaults[:k]]
-        return tuple(family.with_defaults(alpha, unseen) for family in distinct), stated
+        defaults: list[Family] = []
+        for group in schema.groups:
+            family = family_for(group.kind, for_all).with_defaults(alpha, unseen)
+            if family not in defaults:  # several columns of text may be of one kind
+                defaults.append(family)
+        return tuple(defaults), stated
 
 
 def column_spec(columns: Any, names: Sequence[str]) -> ColumnSpec:
@@ -119,43 +110,20 @@ def column_spec(columns: Any, names: Sequence[str]) -> ColumnSpec:
                 "families"
             )
         return ColumnSpec(meant, {})
-    rest: Any = None
-    together: dict[str, Any] = {}
-    alone: dict[str, Any] = {}
-    for key, word in columns.items():
-        meant = _meaning(word, f"columns[{key!r}]")
-        if key is ...:
-            rest = meant
-        elif isinstance(key, str | int | np.integer) and not isinstance(key, bool):
-            alone[_name(key, names)] = meant
-        elif not isinstance(key, tuple | frozenset) or not key:
-            raise TallyBayesError(
-                f"columns has the key {key!r}; expected a name, a number, or a tuple of them "
-                "(choose names with a comprehension: {name: 'gaussian' for name in X if ...})"
-            )
-        for part in key if isinstance(key, tuple | frozenset) else ():
-            name = _name(part, names)
-            if together.setdefault(name, meant) != meant:
-                raise TallyBayesError(
-                    f"column {name!r} is named twice, as {together[name]} and as {meant}; "
-                    "name it on its own to say which"
-                )
-    return ColumnSpec(rest, {**together, **alone})
+    meanings = {key: _meaning(word, f"columns[{key!r}]") for key, word in columns.items()}
+    rest = meanings.pop(..., None)
+    return ColumnSpec(rest, {_name(key, names): meant for key, meant in meanings.items()})
 
 
 def _meaning(word: Any, where: str) -> Any:
     """Return a family, a kind, "drop", or None for "auto"."""
-    if word is None or _is(word, "ignore"):
+    if word is None:
         raise TallyBayesError(
-            f"{where} is {word!r}; to leave a column out, say columns={{name: 'drop'}}, or drop it "
+            f"{where} is None; to leave a column out, say columns={{name: 'drop'}}, or drop it "
             "from X"
         )
     if not isinstance(word, str):
         return word() if isinstance(word, type) else word
-    if word == "best":
-        raise TallyBayesError(
-            f"{where} is 'best'; SemiNaiveBayes() counts columns in several ways and weighs these"
-        )
     if word in (AUTO, DROP):
         return None if word == AUTO else word
     return family_named(word, where, (AUTO, DROP))()
@@ -163,11 +131,16 @@ def _meaning(word: Any, where: str) -> Any:
 
 def _name(key: Any, names: Sequence[str]) -> str:
     """Return the name of a column that is given by its name or number."""
+    if not isinstance(key, str | int | np.integer) or isinstance(key, bool):
+        raise TallyBayesError(
+            f"columns has the key {key!r}; expected a name or a number (of several columns: "
+            "dict.fromkeys(names, 'gaussian'))"
+        )
     if isinstance(key, str) or str(key) in names:
         return str(key)
     if not -len(names) <= key < len(names):
         raise TallyBayesError(f"there is no column number {key}; there are {len(names)} columns")
-    return str(names[key])
+    return str(names[int(key)])
 
 
 def resolve(
@@ -180,8 +153,7 @@ def resolve(
     """
     if not spec.needs_labels:
         return spec.declared(source.names), spec
-    settled: dict[str, Any] = {}
-    empty: dict[str, Any] = {}
+    settled, remembered = dict(spec.by_name), dict(spec.by_name)
     labels = encode_classes(y, source.n_rows)
     for name in source.names:
         word = spec.of(name)
@@ -192,10 +164,9 @@ def resolve(
         x = np.asarray(column.numbers(slice(0, source.n_rows)), np.float64)
         cut: Any = family.resolved(x, labels.codes, len(labels.labels), weights)
         settled[name] = cut if word is family else structs.replace(word, edges=cut.kind.edges)
-        if np.isnan(x if weights is None else x[weights > 0.0]).all():
-            empty[name] = word
-    known = spec.with_words(settled)
-    return known.declared(source.names), known.with_words(empty)
+        empty = np.isnan(x if weights is None else x[weights > 0.0]).all()
+        remembered[name] = word if empty else settled[name]
+    return ColumnSpec(spec.rest, settled).declared(source.names), ColumnSpec(spec.rest, remembered)
 
 
 def _open_family(word: Any) -> Family | None:
@@ -252,7 +223,7 @@ class ModelSpec:
         """Return the columns to use, of all that there are."""
         if target not in names:
             raise no_column(target, names, "to predict")
-        declared = {*self.text, *(n for n in _by_column(self.columns) if isinstance(n, str))}
+        declared = {*self.text, *_by_column(self.columns)} - {...}
         for name in (*self.drop, *self.only, *declared, *([weight] if weight else [])):
             if name not in names:
                 raise no_column(name, names)
@@ -278,13 +249,22 @@ class ModelSpec:
 
     def for_labels(self, labels: tuple[Label, ...]) -> ModelSpec:
         """Return the specification with labels that were given as text turned into real ones."""
-        prior, columns = self.prior, _for_labels(self.columns, labels)
+
+        def real(label: Any) -> Any:
+            return label_of(label, labels)
+
+        def relabelled(word: Any) -> Any:  # guesses by class are for real labels
+            p = getattr(word, "p", None)
+            return structs.replace(word, p=p.relabelled(real)) if isinstance(p, ByClass) else word
+
+        prior, columns = self.prior, self.columns
         if isinstance(prior, Mapping):
-            prior = {label_of(label, labels): p for label, p in prior.items()}
+            prior = {real(label): p for label, p in prior.items()}
         if isinstance(columns, Mapping):
-            columns = {name: _for_labels(word, labels) for name, word in columns.items()}
-        positive = None if self.positive is None else label_of(self.positive, labels)
-        return replace(self, columns=columns, positive=positive, prior=prior)
+            columns = {name: relabelled(word) for name, word in columns.items()}
+        else:
+            columns = relabelled(columns)
+        return replace(self, columns=columns, positive=real(self.positive), prior=prior)
 
     def with_families(self, word: Any) -> ModelSpec:
         """Return the specification with a word for all columns of which nothing is declared."""
@@ -296,18 +276,10 @@ def _by_column(columns: Any) -> Mapping[Any, Any]:
     """Return what is said of the columns, with what is said of all of them under `...`."""
     if isinstance(columns, Mapping):
         return columns
-    return {} if _is(columns, AUTO) else {...: columns}
+    return {} if columns == AUTO else {...: columns}
 
 
-def _for_labels(word: Any, labels: tuple[Label, ...]) -> Any:
-    """Return a family whose guesses by class are for real labels."""
-    relabelled = getattr(getattr(word, "p", None), "relabelled", None)
-    if relabelled is None:
-        return word
-    return structs.replace(word, p=relabelled(lambda label: label_of(label, labels)))
-
-
-def label_of(word: Label, labels: tuple[Label, ...]) -> Label:
+def label_of(word: Any, labels: tuple[Label, ...]) -> Any:
     """Return the label that is meant: an equal one, or one that is written alike.
 
     Examples
@@ -334,11 +306,6 @@ def parse_column(text: str) -> tuple[str, Any]:
     ('status', Categorical(alpha=1.0, unseen='smooth'))
     """
     name, _, family = text.partition("=")
-    parts = text.split("=")  # a name may have "=" and ":" too
-    for place in range(1, len(parts)):
-        if _family_name(parts[place]) in FAMILIES:
-            name, family = "=".join(parts[:place]), "=".join(parts[place:])
-            break
     if not name or not family:
         raise TallyBayesError(
             f"{text!r} does not say what a column is; write NAME=FAMILY, for example "
@@ -347,13 +314,10 @@ def parse_column(text: str) -> tuple[str, Any]:
     return name, parse_family(family)
 
 
-def _family_name(text: str) -> str:
-    return text.partition(":")[0].strip().lower().replace("-", "_")
-
-
 def parse_family(text: str) -> Any:
     """Read a family with options: ``bins:edges=18;65``, ``text:ngrams=1;2,event=bernoulli``."""
-    word, typed = _family_name(text), text.partition(":")[2]
+    word, _, typed = text.partition(":")
+    word = word.strip().lower().replace("-", "_")
     options = dict(_option(part) for part in typed.split(",") if part.strip())
     if word not in FAMILIES:
         raise TallyBayesError(f"there is no family {word!r}; {did_you_mean(word, FAMILIES)}")
@@ -364,9 +328,8 @@ def parse_family(text: str) -> Any:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
             raise TallyBayesError(f"{word} has no option {name!r}; {hint}")
-    if family is Text:
-        words = Words(**{name: options.pop(name) for name in of_words & options.keys()})
-        return Text(words, **options)
+    if of_words:
+        options["words"] = Words(**{n: options.pop(n) for n in of_words & options.keys()})
     return family(**options)
 
 
@@ -390,10 +353,7 @@ def _value(text: str) -> Any:
         return ByClass({label.strip(): _value(p.strip()) for label, _, p in by_class})
     if ";" in text:
         return tuple(map(_value, parts))
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
     for number_of in (int, float, lambda word: float(Fraction(word))):
         with suppress(ValueError, ZeroDivisionError):
             return number_of(text)
-    return text
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)

@@ -56,7 +56,7 @@ def calibrated(
         return _of_words(rows, recipe)
     some = np.arange(len(data))
     if how == "weights":
-        units = len(unit_names(recipe.plan(rows.tally), data.blocks))
+        units = len(unit_names(recipe.factors(rows.tally), data.blocks))
         n = max(1, MOST_CELLS // max(units * len(data.classes), 1))
         if n < len(data):
             some = np.sort(np.random.default_rng(0).choice(len(data), n, replace=False))

@@ -18,7 +18,7 @@ from tallybayes.batches import Block, Sparse
 from tallybayes.families.left_out import WordTerms
 from tallybayes.kernels.scoring import shares
 from tallybayes.metrics import Predictions
-from tallybayes.model.factors import FactorPlan
+from tallybayes.model.factors import Factor
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -72,15 +72,15 @@ class HeldOutTerms:
     words: Mapping[str, Callable[[], WordTerms]] = field(default_factory=dict)
 
 
-def unit_names(plans: Iterable[FactorPlan], blocks: Sequence[Block]) -> tuple[str, ...]:
+def unit_names(factors: Iterable[Factor], blocks: Sequence[Block]) -> tuple[str, ...]:
     """Return the name of each unit: of a column, or of what several are together."""
     names: list[str] = []
-    for plan in plans:
-        joint = is_joint(plan, blocks[plan.group])
-        names += [plan.title] if joint else map(str, plan.names)
+    for factor in factors:
+        joint = is_joint(factor, blocks[factor.group])
+        names += [factor.title] if joint else map(str, factor.names)
     return tuple(names)
 
 
-def is_joint(plan: FactorPlan, block: Block) -> bool:
+def is_joint(factor: Factor, block: Block) -> bool:
     """Tell whether the columns of a factor are one unit: a bag, a text, a sparse matrix."""
-    return plan.family.joint or isinstance(block, Sparse)
+    return factor.family.joint or isinstance(block, Sparse)

@@ -18,7 +18,7 @@ from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
 from tallybayes.metrics import Predictions
 from tallybayes.model import Model, Recipe
-from tallybayes.model.factors import FactorPlan
+from tallybayes.model.factors import Factor
 from tallybayes.priors import Empirical, Prior
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -81,22 +81,22 @@ class LeaveOneOut:
         """The class of each row, by its place among the tally's classes."""
         return self.of.y
 
-    def _parts(self, recipe: Recipe, some: Array) -> list[tuple[FactorPlan, LeftOut]] | None:
+    def _parts(self, recipe: Recipe, some: Array) -> list[tuple[Factor, LeftOut]] | None:
         """Return the terms of all families; None if one of them has no closed form."""
         parts, of, every = [], self.of, len(some) == len(self.data)
         if not every:
             of = of._replace(y=of.y[some], w=None if of.w is None else of.w[some])
-        for plan in recipe.plan(self.tally):
-            block = self.data.blocks[plan.group]
-            if isinstance(block, Bagged) and isinstance(plan.kind, Words) and plan.kind.idf is None:
+        for factor in recipe.factors(self.tally):
+            block, kind, family = self.data.blocks[factor.group], factor.kind, factor.family
+            if isinstance(block, Bagged) and isinstance(kind, Words) and kind.idf is None:
                 block = block.known_from(~self._unweighted)
             block = block if every else take_rows(block, some)
-            block = take_columns(block, plan.units) if plan.units else block
-            task = LeaveOneOutTask(plan.family, plan.counted, plan.info, plan.kind, block, of)
-            part = left_out(plan.family, task)
+            block = take_columns(block, factor.units) if factor.units else block
+            task = LeaveOneOutTask(family, factor.counted, factor.info, kind, block, of)
+            part = left_out(family, task)
             if part is None:
                 return None
-            parts.append((plan, part))
+            parts.append((factor, part))
         return parts
 
     def log_prior(self, prior: Prior) -> Floats:
@@ -179,7 +179,7 @@ class LeaveOneOut:
             names: tuple[str, ...] = ()
             terms = sum((part.scores() for _, part in parts), np.zeros(prior.shape))[:, None]
         else:
-            names = unit_names((plan for plan, _ in parts), self.data.blocks)
+            names = unit_names((factor for factor, _ in parts), self.data.blocks)
             terms = np.concatenate([part.terms() for _, part in parts], axis=1)
         exact = (self.of.rows > 1)[y] & ~self._dominating[some] & ~self._unweighted[some]
         exact &= ~np.isnan(terms).any(axis=(1, 2))

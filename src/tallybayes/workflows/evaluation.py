@@ -17,7 +17,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Recipe
-from tallybayes.model.plans import CountPlan, ScorePlan
+from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
@@ -64,15 +64,15 @@ def predict_labelled(
     shown: Callable[[Any], None] = lambda table: None,
 ) -> tuple[Predictions, RejectedRows]:
     """Let a stored model predict labelled rows, in a stream; `shown` is shown their tables."""
-    plan = ScorePlan.of(stored.fitted, target, weight)
-    refuse_lacking((*plan.model.schema.names, *plan.types), rows.names, rows.files[0])
+    plan, model = CountPlan.of(stored.fitted, target, weight), stored.fitted.model
+    refuse_lacking((*plan.schema.names, *plan.types), rows.names, rows.files[0])
 
     def work(table: Any) -> Any:
-        return plan.predictions(table), table
+        return plan.predictions(table, model), table
 
     stream = map_rows(rows, plan.types, work, read, what="evaluating")
     parts = []
-    with expecting(rows, plan.model.schema):
+    with expecting(rows, plan.schema):
         for result in stream:
             part, table = result.value
             parts.append(replace(part, rows=result.numbers))
