@@ -5,7 +5,7 @@ python -m benchmarks core text     some of them; the others stay as they were me
 """
 
 from benchmarks.run import Page
-from benchmarks.speed import core, estimators, explanations, files, text, validation
+from benchmarks.speed import core, estimators, evidence, explanations, files, text, validation
 
 FIRST = (
     "Written by `make bench` (some parts of it: `python -m benchmarks core text`) from `benchmarks.json`; "
@@ -20,6 +20,7 @@ PARTS = {
     "text": text.part,
     "validation": validation.part,
     "explanations": explanations.part,
+    "evidence": evidence.part,
     "files": files.part,
 }
 PAGE = Page("benchmarks", "Benchmarks", FIRST, PARTS)

@@ -212,9 +212,6 @@ def batches(source: Source, schema: Any, counted: Mask | None = None) -> Iterato
     step = max(n_rows, 1)
     if not _pass_through(source, groups):
         step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(len(source.names), 1)))
-    if step < n_rows:
-        for kind, cells in groups:
-            kind.expect(cells)
     for start in range(0, max(n_rows, 1), step):
         rows = slice(start, min(start + step, n_rows))
         found = schema.cells(source, rows, None if counted is None else counted[rows])

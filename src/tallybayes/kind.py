@@ -53,10 +53,6 @@ class Kind(Value, frozen=True):
         """Tell whether the source's memory can go to the kernels as it is."""
         return False
 
-    def expect(self, cells: Any) -> None:
-        """Prepare for all rows together, before they are encoded batch by batch."""
-        return
-
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind of a column that two schemas have; it must be one kind on both."""
         if self != other:

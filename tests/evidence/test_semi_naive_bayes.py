@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.evidence import search
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -43,11 +44,44 @@ def test_three_columns_that_only_together_tell_are_found():
     assert (model.predict(rest) == odd[400:]).all()
 
 
-def test_noise_yields_no_joints():
+LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+
+
+def ended_games():
+    """Go through the boards of tic-tac-toe on which x, who began, or o has won, or all is full."""
+    for board in product("xob", repeat=9):
+        ahead = board.count("x") - board.count("o")
+        x, o = (any(all(board[k] == mark for k in line) for line in LINES) for mark in "xo")
+        if (x, o, ahead) in ((True, False, 1), (False, True, 0)) or (
+            not x and not o and ahead == 1 and "b" not in board
+        ):
+            yield board, x
+
+
+def test_tic_tac_toe_is_solved_by_triples():
+    boards, won = map(np.array, zip(*ended_games(), strict=True))
+    assert (len(won), won.sum()) == (958, 626)
+    table = {f"x{k}": boards[:, k] for k in range(9)}
+    learnt = np.random.default_rng(0).random(958) < 0.9
+    model = tb.SemiNaiveBayes().fit(some(learnt, table), won[learnt])
+    assert {" x ".join(f"x{k}" for k in line) for line in LINES} <= set(model.gains_)
+    rest = model.predict_proba(some(~learnt, table))
+    assert (rest.argmax(axis=1) == won[~learnt]).all()
+    assert -np.log(rest[np.arange(len(rest)), won[~learnt].astype(int)]).mean() < 0.05
+    plain = tb.NaiveBayes().fit(some(learnt, table), won[learnt])
+    assert (plain.predict(some(~learnt, table)) == won[~learnt]).mean() < 0.8
+
+
+@pytest.mark.parametrize("kind", ["words", "numbers"])
+def test_noise_yields_no_joints(kind):
     found = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        table = {f"x{k}": rng.choice(list("uvw"), 300) for k in range(5)}
+        of = {
+            "words": lambda r: r.choice(list("uvw"), 300),
+            "numbers": lambda r: r.normal(size=300),
+        }
+        table = {f"x{k}": of[kind](rng) for k in range(5)}
         model = tb.SemiNaiveBayes().fit(table, rng.integers(0, 2, 300))
         found += bool(model.gains_)
     assert found <= 1  # in 95 % of draws none
@@ -164,3 +198,48 @@ def test_a_single_record_of_many_joints_never_takes_the_careful_path(model, monk
     fresh = tb.SemiNaiveBayes().fit(X, Y).model_
     monkeypatch.setattr(type(fresh), "posterior", None)
     assert fresh.posterior_of({"a": "no", "b": "yes", "c": 0.1}) == pytest.approx(expected)
+
+
+def test_the_users_word_on_views_holds():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 2_500)
+    x = np.where(rng.random(2_500) < 0.1, np.nan, rng.normal(y, 1.0 + y))
+    every = tb.SemiNaiveBayes().fit({"x": x}, y)
+    known = {"x", "x in smooth parts", "x in smoother parts", "x in supervised parts"}
+    assert set(every.calibration_.exponents) <= known | {"x is missing"}
+    assert len(every.calibration_.exponents) > 2
+    some = tb.SemiNaiveBayes(views=["smoother", "missing"]).fit({"x": x}, y)
+    assert set(some.calibration_.exponents) == {"x", "x in smoother parts", "x is missing"}
+    assert set(tb.SemiNaiveBayes(views=None).fit({"x": x}, y).calibration_.exponents) == {"x"}
+    for wrong in ("smooth", ["fine"]):
+        with pytest.raises(tb.TallyBayesError, match=r"^views is"):
+            tb.SemiNaiveBayes(views=wrong).fit({"x": x}, y)
+
+
+def test_of_many_columns_few_are_joined_and_all_have_one_weight(monkeypatch):
+    """Where the columns that tell would be chosen by the rows, they would be trusted too much."""
+    monkeypatch.setattr(search, "MOST_PAIRED", 3)
+    rng = np.random.default_rng(3)
+    bits = rng.integers(0, 2, (800, 40))
+    y = rng.random(800) < np.array([[0.5, 0.8], [0.8, 0.05]])[bits[:, 7], bits[:, 30]]
+    table = {f"x{k}": np.array(["n", "y"])[bits[:, k]] for k in range(40)}
+    table["n"] = rng.normal(y)
+    few = tb.SemiNaiveBayes().fit(table, y)
+    assert "x7 x x30" in few.gains_
+    together = {name for pair in few.gains_ for name in pair.split(" x ")}
+    assert len(together) <= 3
+    monkeypatch.setattr(search, "MOST_WEIGHED", 40)
+    many = tb.SemiNaiveBayes(joints=None).fit(table, y)
+    assert not many.calibration_.exponents
+    warm = tb.NaiveBayes(calibration="temperature", prior="smoothed").fit(table, y)
+    assert many.calibration_.default == pytest.approx(warm.calibration_.default, rel=0.1)
+
+
+def test_of_many_rows_some_are_weighed_and_all_are_counted(monkeypatch):
+    monkeypatch.setattr(search, "MOST_ROWS", 150)
+    labels = np.where(np.arange(N) == 3, "rare", Y)  # which the rows that are weighed do not have
+    model = tb.SemiNaiveBayes().fit(X, labels)
+    assert model.calibration_.rows == 150
+    assert model.tally_.rows.sum() == N
+    assert list(model.classes_) == ["other", "rare", "same"]
+    assert (model.predict(X) == labels).mean() > 0.95

@@ -19,7 +19,6 @@ from modelfile.samples import (
     PROVENANCE,
     TABLE,
     WEIGHTS,
-    assert_same,
     assert_same_stored,
     mixed,
     stored,
@@ -223,27 +222,6 @@ def test_random_tallies_of_every_registered_kind_come_back_exactly(data):
     kind = data.draw(st.sampled_from(REGISTRY))
     tally = kind.tally(data.draw(kind.rows()))
     again(Fitted(tally))
-
-
-FLOATS = st.floats(0.0, 1e200)  # what an alpha may be
-
-
-@given(FLOATS, st.lists(FLOATS, min_size=1, max_size=4), st.text(), FLOATS.filter(lambda x: x > 0))
-def test_numbers_of_any_size_come_back_bit_for_bit(one, several, text, floor):
-    for value in (
-        tb.Gaussian(one, tb.AdditiveFloor(one, of=one)),
-        tb.Gaussian(floor=tb.RelativeFloor(floor)),
-        tb.Categorical(several),
-        tb.Categorical(np.array(several)),
-        tb.Text(tb.Words("unicode", strip_accents=True, stop_words=(text,)), alpha=np.float32(0.1)),
-        tb.Words("whitespace", min_length=1, lowercase=False, norm="l2"),
-        tb.Categorical(m=one, p=tb.ByClass({text: tb.ByValue({one: one, text: 1.0})})),
-        tb.Multinomial(one, bag=text),
-        tb.Bernoulli(threshold=-one),
-        tb.Empirical(one),
-        Calibration("weights", {text: one}, one, loss=one, loss_before=float("nan")),
-    ):
-        assert_same(msgpack.decode(msgpack.encode(value), type=type(value)), value)
 
 
 def test_the_same_model_makes_the_same_file_which_others_can_look_into(tmp_path):

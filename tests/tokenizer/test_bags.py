@@ -144,7 +144,7 @@ def test_reading_with_known_terms_does_not_change_them(read_them):
     assert read_them(Words(), ["ab cd " * 700], known) == [{"ab": 700}]
     assert known.texts == ["ab"]
     assert known.numbers(["ab", "cd"]).tolist() == [0, -1]
-    assert known.letters.tobytes() == b"ab"
+    assert known.in_utf8[0].tobytes() == b"ab"
     assert read_them(Words(), ["ab cd", ""], Terms.of([])) == [{}, {}]
 
 

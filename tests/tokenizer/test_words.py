@@ -64,14 +64,6 @@ def test_stop_words_are_whole_tokens_spelled_as_the_text_is(options, text, terms
     assert Words(**options).terms(text) == terms
 
 
-def test_stop_words_that_do_nothing_are_named():
-    kind = Words(stop_words=["don't", "see you", "a", "the"])
-    for _ in range(2):
-        with pytest.warns(tb.TallyBayesWarning, match=r"2 stop words .* \"don't\".*\['don'\]"):
-            tb.Tally.of({"text": ["you and the others"]}, ["a"], columns={"text": kind})
-    Words(stop_words=["a", "i", "the", "The"]).check_stop_words()  # too short: left out anyway
-
-
 def test_what_is_worked_out_for_one_way_to_read_is_there_for_all_weights():
     one, other = (analyzer(Words(idf=tb.Idf({"a": weight}))) for weight in (1.0, 2.0))
     assert one is other is analyzer(Words(tf="log", norm="l2"))

@@ -13,7 +13,7 @@ from tallybayes import validation
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import train
+from tallybayes.workflows import evaluation, train
 from tallybayes.workflows.evaluation import ALPHAS, compare, evaluate, tune_spec
 from workflows.mixed import features, mixed, write
 
@@ -98,6 +98,15 @@ def test_a_row_that_cannot_be_scored_is_named_or_set_aside(
         evaluate(stored, TEST.drop(100)).result.to_dict()["scores"]
     )
     assert "set aside: 1 bad row" in report.notes
+
+
+def test_as_many_rows_are_scored_as_fit_into_memory(stored, monkeypatch):
+    first = evaluate(stored, TEST.head(100)).result
+    monkeypatch.setattr(evaluation, "MOST_IN_MEMORY", 100 * len(stored.fitted.classes))
+    report = evaluate(stored, TEST).result
+    assert (report.rows, report.to_dict()["scores"]) == (100, near(first.to_dict()["scores"]))
+    assert report.notes == ("scores of the first 100 rows: more take too much memory",)
+    assert evaluate(stored, TEST.head(99)).result.notes == first.notes == ()
 
 
 def test_what_cannot_be_scored_is_refused(tmp_path, stored):

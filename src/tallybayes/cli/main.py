@@ -22,7 +22,7 @@ from click.core import ParameterSource
 
 from tallybayes import __version__
 from tallybayes.cli.console import FORMS, Session, abandon_output
-from tallybayes.kernels import terminal
+from tallybayes.kernels import progress
 
 NAME = "tallybayes"
 COMPLETE = "_TALLYBAYES_COMPLETE"
@@ -171,7 +171,7 @@ def command(
 
     def decorate(function: Callable[..., None]) -> Command:
         def called(session: Session, /, **values: Any) -> None:
-            terminal.silent = session.silent
+            progress.silent = session.silent
             if session.debug:  # warnings of other packages are heard too
                 warnings.simplefilter("always")
             made = {group.into: group.made(values) for group in groups}
@@ -283,7 +283,7 @@ def _orderly(session: Session) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         sys.exit(128 + number)  # as after an error: temporary files are removed
 
-    silent, handlers = terminal.silent, {}
+    silent, handlers = progress.silent, {}
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -298,6 +298,6 @@ def _orderly(session: Session) -> Iterator[None]:
             warnings.showwarning = session.warn
             yield
     finally:
-        terminal.silent = silent
+        progress.silent = silent
         for number, handler in handlers.items():
             signal.signal(number, handler)

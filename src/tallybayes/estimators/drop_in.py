@@ -95,7 +95,7 @@ class DropIn(TallyClassifier):
                     f"classes {known}"
                 )
             if before is not None:
-                tally = before.tally.plus(tally, reuse=True)
+                tally = before.tally + tally
             return self._become(tally, self._recipe(tally, announced), known)
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:

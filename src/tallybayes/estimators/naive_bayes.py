@@ -156,7 +156,7 @@ class NaiveBayes(TallyClassifier):
                 known = before.recipe.declared_classes
                 room = self._with_new_columns(before.tally, rows)
                 more = Tally.of(rows.X, rows.labels, rows.weights, schema=room.schema)
-                tally = room.plus(more, reuse=True)
+                tally = room + more
                 _warn_of_outgrown(room, tally)
             recipe = self._recipe(tally, self._declared(known, classes))
             return self._become(tally, recipe, rows.labels)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
-from tallybayes.evidence import Joints, weigh_evidence
+from tallybayes.evidence import Joints, Views, weigh_evidence
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
@@ -33,6 +33,10 @@ class SemiNaiveBayes(NaiveBayes):
         As for `NaiveBayes`; "smoothed" adds a row to each class, for classes of few rows.
     joints : "auto", list of tuples of names, or None
         Columns that are looked at together: those that promise to help, these, or none.
+    views : "auto", list of names, or None
+        The further views of each column: some of "supervised" (cut where the classes differ, of
+        2,000 rows or more), "smooth" and "smoother" (kernel densities over ranks), "missing"
+        (whether it is); all that fit a column, or none.
 
     Attributes
     ----------
@@ -62,6 +66,7 @@ class SemiNaiveBayes(NaiveBayes):
         columns: Any = "auto",
         *,
         joints: Joints = "auto",
+        views: Views = "auto",
         prior: Any = "smoothed",
         alpha: float = 1.0,
         unseen: Unseen = "ignore",
@@ -69,6 +74,7 @@ class SemiNaiveBayes(NaiveBayes):
     ) -> None:
         self.columns = columns
         self.joints = joints
+        self.views = views
         self.prior = prior
         self.alpha = alpha
         self.unseen = unseen
@@ -77,7 +83,7 @@ class SemiNaiveBayes(NaiveBayes):
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
         """Weigh what the rows say, and count them in all views."""
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
-        evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints)
+        evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)
         self._calibration, self.gains_ = evidence.calibration, evidence.gains
         tally = Tally.of(X, y, w, schema=evidence.schema)
         return tally, replace(self._recipe(tally, ()), calibration=evidence.calibration)

@@ -6,6 +6,8 @@ are counted together. Candidates are screened first: at the fitted weights the t
 candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
 h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
 log-loss. All terms are those of leave-one-out, so a candidate that repeats the rows gains nothing.
+Of many columns, those that tell most by themselves are tried together; more than 1,000 have one
+weight in common.
 """
 
 from __future__ import annotations
@@ -34,7 +36,6 @@ from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
-from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
@@ -45,15 +46,23 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
+View = Literal["supervised", "smooth", "smoother", "missing"]
+Views = Literal["auto"] | Sequence[View] | None
 
 MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
+MOST_HELD = 50_000_000  # rows times terms times classes; so of many terms fewer rows
+FEWEST_ROWS = 2_000  # however many terms there are
+MOST_WEIGHED = 1_000  # single columns and views of them
+MOST_PAIRED = 100  # columns: those that tell most by themselves
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
 ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
-WIDTHS = {0.3: "smooth parts", 1.0: "smoother parts"}  # bandwidth of ranks, times n^(-1/5)
+WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times n^(-1/5)
+VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
 LEAST_GAIN = 4.0  # nats, of a joint
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
-FALSE = 0.05  # share of joints that are found by chance
+FALSE = 0.1, 0.05  # share of pairs and of triples that are found by chance
+SPREAD = 2.0  # variance of a slope of noise, times its bend
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
 FEW_COLUMNS = 16  # of which all triples are tried
@@ -61,6 +70,7 @@ STRONGEST = 20  # pairs that triples are built from, where there are more column
 LEAST_MOST = 30  # joints of each size that may be added, of however few columns
 LEAST_WEIGHT = 1e-6
 LEFT_OUT: HeldOut = "leave-one-out"
+TOGETHER = ""  # what all columns are called that have one weight
 CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses them anew in each fold"
 
 
@@ -79,12 +89,18 @@ class WeighedEvidence:
 
 
 def weigh_evidence(
-    source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe, joints: Joints = "auto"
+    source: Source,
+    y: Any,
+    w: Any,
+    schema: Schema,
+    recipe: Recipe,
+    joints: Joints = "auto",
+    views: Views = "auto",
 ) -> WeighedEvidence:
     """Find views of the columns of some rows and columns that belong together; weigh everything.
 
     Of more than 100,000 rows as many are drawn: some hundred weights cost each prediction about
-    their number / 2n nats, a few thousandths there.
+    their number / 2n nats, a few thousandths there. Of many terms fewer rows are held.
 
     Parameters
     ----------
@@ -95,17 +111,22 @@ def weigh_evidence(
     joints
         Columns that are looked at together, as tuples of names; "auto": those that
         promise to help; None: none.
+    views
+        Which further views columns have; "auto": all that fit them; None: none.
     """
     stated = [] if joints == "auto" else _stated(joints)
-    if source.n_rows > MOST_ROWS:
-        some = np.sort(np.random.default_rng(0).choice(source.n_rows, MOST_ROWS, replace=False))
+    wanted = VIEWS if views == "auto" else _wanted(views)
+    terms = min(len(schema.names) * (1 + len(wanted)), MOST_WEIGHED) * len(np.unique(y))
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_HELD // max(terms, 1)))
+    if source.n_rows > most:
+        some = np.sort(np.random.default_rng(0).choice(source.n_rows, most, replace=False))
         source, y = taken(source, some), np.asarray(y)[some]
         w = None if w is None else np.asarray(w)[some]
-    search = _Search(source, y, w, schema, recipe)
+    search = _Search(source, y, w, schema, recipe, wanted)
     if joints == "auto":
-        search.add(list(search.pairs()), LEAST_GAIN, FALSE)
+        search.add(list(search.pairs()), LEAST_GAIN, FALSE[0])
         triples = list(search.triples())
-        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE)
+        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
@@ -124,10 +145,25 @@ def _stated(joints: Any) -> list[tuple[str, ...]]:
     return [tuple(names) for names in units]
 
 
+def _wanted(views: Any) -> tuple[View, ...]:
+    """Return the views that the user wants."""
+    if isinstance(views, str) or not set(views or ()) <= set(VIEWS):
+        raise TallyBayesError(f"views is {views!r}; say 'auto', None, or some of {list(VIEWS)}")
+    return tuple(views or ())
+
+
 class _Search:
     """The rows, the terms so far, and their weights."""
 
-    def __init__(self, source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe) -> None:
+    def __init__(
+        self,
+        source: Source,
+        y: Any,
+        w: Any,
+        schema: Schema,
+        recipe: Recipe,
+        views: Sequence[View],
+    ) -> None:
         self.schema, self.positive = schema, recipe.positive
         self.cells = Cells(source, schema.names, (), (), slice(0, source.n_rows))
         self.place = {str(name): k for k, name in enumerate(schema.names)}
@@ -150,16 +186,28 @@ class _Search:
         }
         self._parts: dict[tuple[str, int], Part] = {}
         self._codes: dict[tuple[str, Part], Array] = {}
-        self.units = list(self._views(*encode_classes(y, source.n_rows), w))
+        codes, classes = encode_classes(y, source.n_rows)
+        self.classes = tuple(classes)
+        self.rows = np.flatnonzero(self.counted)
+        self.y, self.w = codes[self.rows], weights[self.rows]
+        self.paired = self._paired()
+        room = MOST_WEIGHED // max(len(schema.names), 1) - 1
+        self.units: list[Unit] = [
+            ((name,), (part,))
+            for name in self.usable
+            for part in list(self._views(name, views, codes, w))[: max(room, 0)]
+        ]
         self.gains: dict[str, float] = {}
         data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
-        closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)))
+        together = len(schema.names) > MOST_WEIGHED
+        closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)), together=together)
         if closed is None:
             raise no_closed_form("evidence")
         terms, exact = closed
         self.rows = np.flatnonzero(exact & (terms.w > 0.0))
-        self.names, self.classes = list(terms.names), terms.classes
-        self.y, self.w = terms.y[self.rows], terms.w[self.rows]
+        self._codes.clear()
+        self.classes, self.y, self.w = terms.classes, terms.y[self.rows], terms.w[self.rows]
+        self.names = [TOGETHER] if together else list(terms.names)
         # the curve of numbers that have smooth views has to earn its weight, as joints have
         smooth = [names[0] for names, parts in self.units if parts[0].smooth]
         some = terms.terms[self.rows], terms.log_prior[self.rows]
@@ -181,40 +229,56 @@ class _Search:
             self._parts[name, into] = part
         return self._parts[name, into]
 
-    def _views(self, y: Array, classes: Sequence[Label], w: Any) -> Iterator[Unit]:
-        """Go through the further views of single columns."""
+    def _paired(self) -> list[str]:
+        """Return the columns that are tried together: of many those that tell most alone."""
+        if len(self.usable) <= MOST_PAIRED:
+            return self.usable
+        shares = np.bincount(self.y, self.w, len(self.classes)) / self.w.sum()
+        posterior = np.tile(shares, (len(self.y), 1))
+        gains = dict.fromkeys(self.usable, 0.0)
         for name in self.usable:
-            kind = self.schema.kind(name)
-            if name in self.numbers and not isinstance(kind, Categories | Intervals):
-                x = self.numbers[name]
+            for unit in self.unit((name,), 5):
+                gains[name], _ = self._screened(unit, posterior, posterior.size)
+        strongest = set(sorted(gains, key=gains.__getitem__)[-MOST_PAIRED:])
+        return [name for name in self.usable if name in strongest]
+
+    def _views(self, name: str, views: Sequence[View], y: Array, w: Any) -> Iterator[Part]:
+        """Go through the further views of a column; of many columns the first ones are taken."""
+        numbers = name in self.numbers
+        numbers &= not isinstance(self.schema.kind(name), Categories | Intervals)
+        fine: tuple[float, ...] = ()
+        if numbers:
+            x = self.numbers[name]
+            fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
+        for view in (view for view in VIEWS if view in views):
+            if view == "missing" and self.gaps[name]:
+                yield Part(missing=True)
+            elif view in WIDTHS and fine:
+                smooth = WIDTHS[view] * self.n**-0.2
+                yield Part(edges=fine, smooth=smooth, alone=alone, name=f"{view} parts")
+            elif view == "supervised" and numbers and self.n >= MANY:
                 # of few rows the cuts know each row's class too well
-                edges = entropy_edges(x, y, len(classes), w) if self.n >= MANY else np.empty(0)
+                edges = entropy_edges(x, y, len(self.classes), w)
                 if len(edges):
-                    yield (name,), (Part(edges=tuple(edges), name="supervised parts"),)
-                fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
-                for width, called in WIDTHS.items() if len(fine) else ():
-                    smooth = width * self.n**-0.2
-                    yield (name,), (Part(edges=fine, smooth=smooth, alone=alone, name=called),)
-            if self.gaps[name]:
-                yield (name,), (Part(missing=True),)
+                    yield Part(edges=tuple(edges), name="supervised parts")
 
     def pairs(self) -> Iterator[Unit]:
         """Go through the pairs of columns that could be counted."""
         for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
-            for names in combinations(self.usable, 2):
+            for names in combinations(self.paired, 2):
                 if into == 5 or any(name in self.numbers for name in names):
                     yield from self.unit(names, into)
 
     def triples(self) -> Iterator[Unit]:
         """Go through the triples of columns that could be counted."""
-        order = {name: k for k, name in enumerate(self.usable)}
+        order = {name: k for k, name in enumerate(self.paired)}
         some: set[tuple[str, ...]] = set()
         if len(order) <= FEW_COLUMNS:
-            some = set(combinations(self.usable, 3))
+            some = set(combinations(order, 3))
         else:
             pairs = [names for names, _ in self.units if len(names) == 2][:STRONGEST]
             for pair in pairs:
-                triples = ({*pair, other} for other in self.usable if other not in pair)
+                triples = ({*pair, other} for other in order if other not in pair)
                 some |= {tuple(sorted(triple, key=order.__getitem__)) for triple in triples}
         for names in sorted(some, key=lambda triple: [order[name] for name in triple]):
             yield from self.unit(names, 5 if self.n >= MANY else 3)
@@ -270,15 +334,14 @@ class _Search:
         units = [unit for unit in candidates if unit not in self.units]
         n_cells = len(units) * posterior.size
         some = over_rows(
-            lambda some: [self._gain(unit, posterior, n_cells) for unit in units[some]],
+            lambda some: [self._screened(unit, posterior, n_cells) for unit in units[some]],
             len(units), n_cells,
         )  # fmt: skip
-        gains = [gain for part in some for gain in part]
-        ordered = sorted(zip(gains, units, strict=True), key=lambda pair: -pair[0])
-        p = ndtr(-np.sqrt(2.0 * np.array([gain for gain, _ in ordered])))
-        enough = np.flatnonzero(p <= false * np.arange(1, len(p) + 1) / max(len(p), 1))
-        most = min(enough.max(initial=-1) + 1, max(2 * len(self.place), LEAST_MOST))
-        best = [(gain, unit) for gain, unit in ordered[:most] if gain > least]
+        gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
+        allowed = false * np.arange(1, len(p) + 1) / max(len(p), 1)
+        most_p = np.sort(p)[np.sort(p) <= allowed].max(initial=-1.0)
+        good = [k for k in np.argsort(-gains, kind="stable") if p[k] <= most_p and gains[k] > least]
+        best = [(float(gains[k]), units[k]) for k in good[: max(2 * len(self.place), LEAST_MOST)]]
         if not best:
             return
         for gain, unit in best:
@@ -289,12 +352,18 @@ class _Search:
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
 
-    def _gain(self, unit: Unit, posterior: Floats, n_cells: int) -> float:
-        """Return what a weight of a joint term would gain, about, in nats."""
+    def _screened(self, unit: Unit, posterior: Floats, n_cells: int) -> tuple[float, float]:
+        """Return what a weight of a joint term would gain, about, in nats, and a p-value.
+
+        Two rows of one cell each raise what the other says, so of noise the slope varies by twice
+        the bend.
+        """
         at, table, own = self._counted(unit)
         test = loops_for(n_cells).score_test
         slope, bend = test(at, self.y, self.w, table, own, posterior)
-        return float(slope * slope / 2.0 / (bend + JOINT)) if slope > 0.0 else 0.0
+        if slope <= 0.0:
+            return 0.0, 1.0
+        return slope * slope / 2.0 / (bend + JOINT), float(ndtr(-slope / math.sqrt(SPREAD * bend)))
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
@@ -302,7 +371,8 @@ class _Search:
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
         dropped = {_title(unit) for unit in self.units if unit not in kept}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
-        plain = self.problem.judged(np.where(np.isin(self.names, list(self.place)), 1.0, 0.0))
+        own = np.isin(self.names, [TOGETHER, *self.place])
+        plain = self.problem.judged(np.where(own, 1.0, 0.0))
         proba = self.problem.left_out(self.found)
         w = self.w if self.weighted else None
         fitted = Predictions(
@@ -312,7 +382,7 @@ class _Search:
         calibration = Calibration(
             "evidence",
             weights,
-            default=0.0,
+            default=weights.pop(TOGETHER, 0.0),
             loss=fitted.score("log_loss"),
             loss_before=plain.loss,
             accuracy=fitted.score("accuracy"),

@@ -29,7 +29,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
-from tallybayes.kernels.counting import offsets_of
 from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
@@ -176,7 +175,8 @@ class CategoricalParameters(Parameters):
             cell = {label: first + start + k for k, label in enumerate(known)}
             cells += [cell.get(value, 1 + j) for value in meanings[j]]
         width = np.array([len(each) for each in meanings], np.int64)
-        return base, width, first + offsets_of(width), other, np.array(cells)
+        offset = first + np.cumsum(width) - width
+        return base, width, offset, other, np.array(cells)
 
     @cached_property
     def _table(self) -> Floats:
@@ -216,8 +216,8 @@ class CategoricalParameters(Parameters):
         assert isinstance(block, Coded)
         if self.unseen == "error":
             self._cells(block)
-        codes, (base, width, offset, other, cells) = self._layout(block)
-        scoring.codes(codes, base, width, offset, other, self._table[:, cells], out)
+        codes, (*places, cells) = self._layout(block)
+        scoring.add("score_codes", codes, (*places, self._table[:, cells]), out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

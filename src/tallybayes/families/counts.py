@@ -174,7 +174,7 @@ class CountParameters(Parameters):
             self.add_sparse(block, out)
             return
         assert isinstance(block, np.ndarray)
-        scoring.dense_counts(block, self.weights, self.base, out)
+        scoring.add("score_counts", block, (self.weights, self.base), out)
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns of sparse rows."""
@@ -380,7 +380,8 @@ class BernoulliParameters(Parameters):
             self.add_sparse(without_duplicates(block), out)
             return
         assert isinstance(block, np.ndarray)
-        scoring.binary(block, self.threshold, self.log_absent, self.log_present, out)
+        parameters = self.threshold, self.log_absent, self.log_present
+        scoring.add("score_binary", block, parameters, out)
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the same of sparse rows, each cell stored once; "off" may be impossible."""

@@ -255,7 +255,7 @@ class NormalParameters(Parameters):
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
-        scoring.normals(block, *self.curves, out)
+        scoring.add("score_normals", block, self.curves, out)
         if self.log:
             out -= self._stretch(block).sum(axis=1, keepdims=True)
 

@@ -49,7 +49,6 @@ from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
-from tallybayes.kernels.scoring import row_sums
 from tallybayes.schema import Kind
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_counts import DOCUMENTS
@@ -483,7 +482,7 @@ class LeftBags:
     @cached_property
     def owner(self) -> Array:
         """The row of each stored value."""
-        return np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+        return _owner(self.rows)
 
     @cached_property
     def kept(self) -> Sparse:
@@ -494,7 +493,7 @@ class LeftBags:
     @cached_property
     def lengths(self) -> Floats:
         """The total of the words that are used, by row."""
-        return row_sums(self.kept.indptr, self.kept.data)
+        return _row_sums(self.kept, self.kept.data)
 
     def totals(self, values: Floats) -> Floats:
         """Return the sums of values of words (across) over those that are used without each row.
@@ -578,14 +577,14 @@ class LeftBags:
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""
         y, w = self.task.of.y, self.task.weights
-        indptr, indices, data, _ = self.kept
-        owner = np.repeat(np.arange(len(y)), np.diff(indptr))
+        _, indices, data, _ = self.kept
+        owner = _owner(self.kept)
         elsewhere = self.counts.sum(axis=0) - self.counts
         totals, out = self.totals(elsewhere + self.alpha), np.empty((len(y), len(elsewhere)))
         for c, sums in enumerate(elsewhere):
             taken = np.where(y == c, 0.0, w)
             n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
-            logs = row_sums(indptr, data * np.log(n + self.alpha[indices]))
+            logs = _row_sums(self.kept, data * np.log(n + self.alpha[indices]))
             total = np.where(self.lengths > 0.0, totals[:, c] - taken * self.lengths, 1.0)
             out[:, c] = self.lengths * np.log(total) - logs
         return out
@@ -598,7 +597,7 @@ class LeftBags:
         scoring.sparse_counts(self.rows[:3], None, np.ascontiguousarray(weights.T), out)
         weights, empty = self._switches(1.0)
         gain = weights[y[self.owner], self.rows.indices]
-        out[np.arange(len(y)), y] = empty[y] + row_sums(self.rows.indptr, gain)
+        out[np.arange(len(y)), y] = empty[y] + _row_sums(self.rows, gain)
         out[slice(0) if self.missing is None else self.missing] = 0.0
         return out
 
@@ -630,3 +629,13 @@ def _as_sparse(block: Block) -> Sparse:
         return without_duplicates(block)
     matrix = csr_array(np.nan_to_num(dense(block), nan=0.0))
     return Sparse(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
+
+
+def _owner(rows: Sparse) -> Array:
+    """Return the row of each stored value."""
+    return np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+
+
+def _row_sums(rows: Sparse, values: Array) -> Floats:
+    """Add up what belongs to the stored values, by row."""
+    return np.bincount(_owner(rows), values, rows.n_rows).astype(np.float64)

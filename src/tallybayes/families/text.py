@@ -317,7 +317,7 @@ class TextParameters(Parameters):
         shares and in no order; longer n-grams repeat the shortest, so only these are drawn.
         """
         texts, words, n = self.terms.texts, self.text.words, self.counted.weight[:, 0]
-        glue = "" if words.tokens == "characters" else " "
+        glue = words.glue
         sizes = np.array([text.count(" ") + 1 if glue else len(text) for text in texts], np.int64)
         drawn = np.flatnonzero(sizes == sizes.min(initial=LONGEST_DRAWN))
         of, n = self.fractions[:, drawn], np.where(n > 0.0, n, np.inf) * words.ngrams[0]
@@ -364,7 +364,7 @@ class TextParameters(Parameters):
         ]
         numbers = np.array([places[term] for term in read], np.int64)
         counts = np.array([*read.values()], np.int64)
-        bags = Bags(np.array([0, len(numbers)]), numbers, counts, counts.sum(keepdims=True))
+        bags = Bags(np.array([0, len(numbers)]), numbers, counts)
         weights = np.ones(len(numbers))
         if not self.text.once:
             weights *= bags.weighted(self.text.words).data

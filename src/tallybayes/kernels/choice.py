@@ -30,9 +30,14 @@ _loaded: dict[str, ModuleType | None] = {}
 _text_is_ready = False
 
 
+def is_large(n_cells: int = 0) -> bool:
+    """Tell whether so many cells, or the work that they are part of, pay for compiled loops."""
+    return max(n_cells, _whole.get()) >= LARGE
+
+
 def loops_for(n_cells: int) -> ModuleType:
     """Return the module of kernels, `compiled` or `plain`, that suits so many cells."""
-    return load_compiled() if max(n_cells, _whole.get()) >= LARGE else plain
+    return load_compiled() if is_large(n_cells) else plain
 
 
 def run(

@@ -20,7 +20,7 @@ from numba.core import caching as numba_caching
 from numba.core.runtime.nrt import rtsys
 
 from tallybayes.errors import TallyBayesWarning, warn
-from tallybayes.kernels import terminal
+from tallybayes.kernels import progress
 
 # Up to here it is known what of numba a loop needs that is loaded, not compiled.
 KNOWN = (0, 68)
@@ -76,7 +76,7 @@ def kept_or_compiling(loops: Sequence[Any], script: str) -> bool:
 
 def _announce(what: str = "compiling loops, once on this machine") -> None:
     """Say on a terminal, once in a process, that numba compiles, unless a program speaks itself."""
-    heard = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
+    heard = not progress.silent and sys.stderr is not None and sys.stderr.isatty()
     if heard and what not in _told:
         _told.add(what)
         print(f"tallybayes: {what} ...", file=sys.stderr)

@@ -149,25 +149,22 @@ def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array
 @_row_sum
 def score_codes(
     X: Array, base: Array, width: Array, offset: Array, other: Array, table: Array, out: Array
-) -> int:
-    """Add table[class, place of the code]; return how many fell outside and took `other`."""
+) -> None:
+    """Add table[class, place of the code]; a code that falls outside takes the place `other`."""
     n_rows, n_columns = X.shape
     place = np.empty(n_columns, np.int64)
-    outside = 0
     for i in range(n_rows):
         x = X[i]
         for j in range(n_columns):
             k = x[j] - base[j]
             inside = (k >= 0) & (k < width[j])
             place[j] = offset[j] + k if inside else other[j]
-            outside += 0 if inside else 1
         for c in range(table.shape[0]):
             table_c = table[c]
             total = 0.0
             for j in range(n_columns):
                 total += table_c[np.uint64(place[j])]
             out[i, c] += total
-    return outside
 
 
 @_row_sum

@@ -324,13 +324,13 @@ def bags(
     cut: int, least: int, shortest: int, longest: int, stop: Array, spelling: Array,
     table: Any, learn: bool,
     scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array, indptr: Array,
-    lengths: Array, indices: Array, data: Array,
+    indices: Array, data: Array,
 ) -> int:  # fmt: skip
     """Put documents from `done` on into bags: the numbers of their terms, each once, and how often.
 
-    Terms that are not in the table are learnt, or left out. `lengths` tells how many terms of each
-    document are in its bag. Returns the number of documents finished: fewer than all if the table
-    is full. What has been learnt of a document stays learnt when it is read again.
+    Terms that are not in the table are learnt, or left out. Returns the number of documents
+    finished: fewer than all if the table is full. What has been learnt of a document stays learnt
+    when it is read again.
     """
     slots, secret, letters, edges, size = table
     text, inside, spare = scratch[0], scratch[1], scratch[2]
@@ -367,10 +367,6 @@ def bags(
                 _find(terms, tokens, first, order, count, keys, ids, table, learn)
                 w = _bag(ids, count, start, w, place, indices, data)
         indptr[i + 1] = w
-        length = 0
-        for times in data[start:w]:
-            length += times
-        lengths[i] = length
     return len(starts)
 
 

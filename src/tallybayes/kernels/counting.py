@@ -156,7 +156,7 @@ def codes(
 
     The columns stand side by side. The last is how many codes fell outside.
     """
-    offset = offsets_of(width)
+    offset = np.cumsum(width) - width  # the columns stand side by side
     shape = (len(of.rows), int(width.sum()))
 
     def zeros() -> tuple[Any, ...]:
@@ -164,11 +164,6 @@ def codes(
 
     (rows, weight), outside = _summed("codes", X, of, (base, width, offset), zeros)
     return rows, rows.astype(np.float64) if of.w is None else weight, outside
-
-
-def offsets_of(width: Integers) -> Integers:
-    """Say where each column's codes begin when the columns stand side by side."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(width)[:-1]])
 
 
 def dense_counts(

@@ -120,15 +120,12 @@ def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array
 
 def score_codes(
     X: Array, base: Array, width: Array, offset: Array, other: Array, table: Array, out: Array
-) -> int:
-    """Add table[class, place of the code]; return how many fell outside and took `other`."""
-    outside = 0
+) -> None:
+    """Add table[class, place of the code]; a code that falls outside takes the place `other`."""
     for rows in _pieces(X, len(table)):
         k = X[rows].astype(np.int64) - base
         inside = (k >= 0) & (k < width)
-        outside += inside.size - int(np.count_nonzero(inside))
         out[rows] += table[:, np.where(inside, offset + k, other)].sum(axis=2).T
-    return outside
 
 
 def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:
@@ -152,21 +149,14 @@ def score_sparse(
     indptr: Array, indices: Array, data: Array, threshold: float | None, weights: Array, out: Array
 ) -> None:
     """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
-    start = 0
-    while start < len(out):
-        # as many rows as fit, at least one
-        fit = indptr[start] + CELLS_AT_ONCE // weights.shape[1]
-        stop = max(start + 1, int(np.searchsorted(indptr, fit, side="right")) - 1)
-        first, last = indptr[start:stop], indptr[start + 1 : stop + 1]
-        stored = slice(first[0], last[-1])
-        x = data[stored, None]
-        x = x if threshold is None else (x > np.float64(threshold)).astype(float)
-        with np.errstate(invalid="ignore"):
-            terms = np.where(x > 0.0, x * weights[indices[stored]], 0.0)
-        filled = last > first
-        if len(terms):
-            out[start:stop][filled] += np.add.reduceat(terms, first[filled] - first[0], axis=0)
-        start = stop
+    stored, filled = slice(indptr[0], indptr[-1]), np.diff(indptr) > 0
+    x = data[stored, None]
+    x = x if threshold is None else (x > np.float64(threshold)).astype(float)
+    with np.errstate(invalid="ignore"):
+        terms = np.where(x > 0.0, x * weights[indices[stored]], 0.0)
+    if len(terms):
+        starts = indptr[:-1][filled] - indptr[0]
+        out[filled] += np.add.reduceat(terms, starts, axis=0)
 
 
 def shares(joint: Array, logs: Array | None) -> int:

@@ -1,10 +1,16 @@
-"""How far long work has come, for whoever wants to know."""
+"""How far long work has come, for whoever wants to know.
+
+The library itself says a word on terminals: that kernels are being compiled, how many folds are
+done. A program that speaks to its users itself makes it `silent`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+silent = False
 
 
 class Listener:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,33 +17,10 @@ Floats = NDArray[np.float64]
 MOST_LOGS = 2_000_000
 
 
-def _add(kernel: str, X: Array, parameters: tuple[Any, ...], out: Floats) -> int:
-    """Let a kernel add into `out` what each row scores; return the numbers it returned, added."""
+def add(kernel: str, X: Array, parameters: Sequence[Any], out: Floats) -> None:
+    """Let a kernel add into `out` what each row scores under some parameters."""
     cells = X.size * out.shape[1]
-    returned = run(kernel, len(X), cells, lambda rows: (X[rows], *parameters, out[rows]))
-    return sum(number or 0 for number in returned)
-
-
-def normals(X: Array, mean: Floats, scale: Floats, height: Floats, out: Floats) -> None:
-    """Add height - (scale (x - mean))^2 for each column that is there."""
-    _add("score_normals", X, (mean, scale, height), out)
-
-
-def codes(
-    X: Array, base: Array, width: Array, offset: Array, other: Array, table: Floats, out: Floats
-) -> int:
-    """Add the table's entry for each code; return how many fell outside and took `other`."""
-    return _add("score_codes", X, (base, width, offset, other, table), out)
-
-
-def binary(X: Array, threshold: float, absent: Floats, present: Floats, out: Floats) -> None:
-    """Add `present` where x exceeds the threshold and `absent` where it does not."""
-    _add("score_binary", X, (threshold, absent, present), out)
-
-
-def dense_counts(X: Array, weights: Floats, base: Floats, out: Floats) -> None:
-    """Add base + x weight for each column that is there."""
-    _add("score_counts", X, (weights, base), out)
+    run(kernel, len(X), cells, lambda rows: (X[rows], *parameters, out[rows]))
 
 
 def sparse_counts(
@@ -112,13 +90,3 @@ def left_out_counts(
 
     run("left_out_counts", len(y), 4 * len(data), block)
     return out
-
-
-def row_sums(indptr: Array, values: Array) -> Floats:
-    """Add up what belongs to the stored values of each of compressed sparse rows."""
-    sums = np.zeros(len(indptr) - 1)
-    some = np.diff(indptr) > 0
-    if some.any():
-        stored = values[: indptr[-1]].astype(np.float64, copy=False)
-        sums[some] = np.add.reduceat(stored, indptr[:-1][some])
-    return sums

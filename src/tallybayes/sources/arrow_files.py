@@ -5,6 +5,7 @@ Parquet's row groups are decoded side by side, and text that has few values arri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -240,16 +241,14 @@ def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
             f"{file} has {len(names):,} columns, more than {MOST_COLUMNS:,}; leave some out, or "
             "count them from a sparse matrix"
         )
-    seen: set[str] = set()
-    for place, name in enumerate(names):
-        if not name:
-            no_names = Option("header", False)
-            raise TallyBayesError(
-                f"{file}: column {place + 1} has no name; name it in the first line, or say that "
-                f"there are no names ({no_names})",
-                remedy=no_names,
-            )
-        if name in seen:
+    if "" in names:
+        no_names = Option("header", False)
+        raise TallyBayesError(
+            f"{file}: column {names.index('') + 1} has no name; name it in the first line, or say "
+            f"that there are no names ({no_names})",
+            remedy=no_names,
+        )
+    for name, often in Counter(names).items():
+        if often > 1:
             raise TallyBayesError(f"{file}: two columns are named {name!r}; rename one of them")
-        seen.add(name)
     return tuple(names)

@@ -71,14 +71,3 @@ def from_texts(texts: Sequence[str]) -> Any:
     edges = np.cumsum([0, *map(len, letters)], dtype=np.int32)
     buffers = [None, pyarrow.py_buffer(edges), pyarrow.py_buffer(b"".join(letters))]
     return pyarrow.Array.from_buffers(pyarrow.string(), len(letters), buffers)
-
-
-def common_field(known: Any, found: Any) -> Any:
-    """Return a field that holds the values of two, decimals beside whole numbers say, or None."""
-    import pyarrow
-
-    both = [pyarrow.schema([known]), pyarrow.schema([found])]
-    try:
-        return pyarrow.unify_schemas(both, promote_options="permissive").field(0)
-    except pyarrow.ArrowTypeError:
-        return None

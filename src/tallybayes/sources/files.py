@@ -18,7 +18,7 @@ from tallybayes.sources.formats import COMPRESSED, FORMATS, Reader, ReadOptions
 
 OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 _MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
-ENOUGH = 4  # bytes to tell a compression by
+ENOUGH = 256  # bytes to tell a compression or a format by
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class FileRef:
                 stream = Peekable(self.raw() if self.filesystem else io.FileIO(self.path))
             elif not isinstance(stream, Peekable):
                 stream = Peekable(stream, ours=False)
-            compression = _compression(stream.peek(ENOUGH))
+            compression = _compression(stream.first)
         if compression is None:
             return stream
         packed = pyarrow.PythonFile(stream, mode="r")
@@ -95,7 +95,7 @@ class FileRef:
             format_ = FORMATS[options.format]
         if format_ is None:
             stream = self.open()
-            format_ = FORMATS.of_bytes(stream.peek(256))
+            format_ = FORMATS.of_bytes(stream.first)
             if self.rereadable:
                 stream.close()
             else:
@@ -117,7 +117,7 @@ def _compression(first: bytes) -> str | None:
 
 
 class Peekable:
-    """A stream of bytes whose first ones can be looked at; it is closed only if it is ours."""
+    """A stream of bytes whose `first` can be looked at beforehand; it is closed only if ours."""
 
     closed = False
 
@@ -125,25 +125,19 @@ class Peekable:
         self._raw, self._ours = raw, ours
         # a pipe hands over what it has, so that Ctrl-C is heard in between
         self._some = getattr(raw, "read1", raw.read)
-        self._first = b""
-
-    def peek(self, size: int) -> bytes:
-        """Return the first bytes, which will be read once more."""
-        while len(self._first) < size:
-            part = self._some(size - len(self._first))
-            if not part:
-                break
-            self._first += part
-        return self._first[:size]
+        self.first = b""
+        while len(self.first) < ENOUGH and (part := self._some(ENOUGH - len(self.first))):
+            self.first += part
+        self._unread = self.first
 
     def read(self, size: int = -1) -> bytes:
         """Read so many bytes, or fewer, or all."""
-        first = self._first
+        unread = self._unread
         if size < 0:
-            self._first = b""
-            return first + bytes(self._raw.read())
-        self._first = first[size:]
-        return first[:size] or self._some(size)
+            self._unread = b""
+            return unread + bytes(self._raw.read())
+        self._unread = unread[size:]
+        return unread[:size] or self._some(size)
 
     def close(self) -> None:
         """Close the stream."""

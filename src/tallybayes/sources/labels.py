@@ -141,12 +141,9 @@ def _encode_integers(array: NDArray[Any]) -> Encoded:
     if width > max(4 * len(array), 65_536):  # too spread out for a table
         found, codes = np.unique(array, return_inverse=True)
         return Encoded(codes, tuple(found.tolist()))
-    if least == 0:
-        shifted = array.astype(np.int64, copy=False)
-    elif array.dtype.kind == "u":
-        shifted = (array - array.dtype.type(least)).astype(np.int64)
-    else:  # widen first: the difference may not fit a narrow type
-        shifted = array.astype(np.int64) - least
+    if least:  # a difference that does not fit a narrow type wraps around to the right one
+        array = (array - array.dtype.type(least)).view(f"u{array.dtype.itemsize}")
+    shifted = array.astype(np.int64, copy=False)
     present = np.bincount(shifted, minlength=width) > 0
     if present.all():
         return Encoded(shifted, tuple(range(least, greatest + 1)))

@@ -25,7 +25,7 @@ class Writer(Protocol):
         """Write what was encoded."""
 
     def close(self) -> None:
-        """Write what comes at the end."""
+        """Write what comes at the end, if anything does."""
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def format_for(path: str | None, to: str | None) -> Format:
     return found
 
 
-class CsvWriter:
+class CsvWriter(Writer):
     """CSV: only values that need quotes have some, and text that is empty, unlike null."""
 
     def __init__(self, file: IO[bytes], delimiter: str = ",") -> None:
@@ -153,11 +153,8 @@ class CsvWriter:
         self._begun = True
         self._file.write(lines)
 
-    def close(self) -> None:
-        """Write nothing more."""
 
-
-class JsonWriter:
+class JsonWriter(Writer):
     """JSON lines; numbers that are not finite are null."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -173,11 +170,8 @@ class JsonWriter:
         """Write some lines."""
         self._file.write(encoded)
 
-    def close(self) -> None:
-        """Write nothing more."""
 
-
-class ColumnWriter:
+class ColumnWriter(Writer):
     """Parquet and Arrow, which are written column by column."""
 
     def __init__(self, file: IO[bytes], to: str) -> None:

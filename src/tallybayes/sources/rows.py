@@ -11,7 +11,6 @@ from itertools import zip_longest
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.arrow_memory import common_field
 from tallybayes.sources.files import FileRef, find_files
 from tallybayes.sources.formats import Reader, ReadOptions
 from tallybayes.sources.row_stream import ColumnTypes, Fragment
@@ -105,8 +104,8 @@ class Rows:
         self.sample = _joined(samples)
         self.names = tuple(self.sample.column_names)
 
-    def head(self) -> Rows:
-        """Return the first rows alone, as many as in the sample, read as all rows would be.
+    def head(self, n: int | None = None) -> Rows:
+        """Return about the first n rows, or as many as in the sample, read as all rows would be.
 
         Examples
         --------
@@ -116,7 +115,9 @@ class Rows:
         32768
         """
         head = copy(self)
-        if not self.complete:
+        if n is not None:
+            head.most = n
+        elif not self.complete:
             head.most, head.n_bytes = self.sample.num_rows, self.sample.nbytes
         return head
 
@@ -143,14 +144,13 @@ def _joined(samples: Sequence[Any]) -> Any:
     """
     import pyarrow
 
-    fields: dict[str, Any] = {}
-    fitting = []
-    for sample in samples:
-        for each in sample.schema:
-            both = common_field(fields.get(each.name, each), each)
-            if both is None:
-                sample = sample.drop_columns([each.name])
-            else:
-                fields[each.name] = both
-        fitting.append(sample)
-    return pyarrow.concat_tables(fitting, promote_options="permissive")
+    joined = samples[0]
+    for sample in samples[1:]:
+        for name in {*joined.column_names} & {*sample.column_names}:
+            both = joined.select([name]), sample.select([name])
+            try:
+                pyarrow.unify_schemas([each.schema for each in both], promote_options="permissive")
+            except pyarrow.ArrowTypeError:
+                sample = sample.drop_columns([name])
+        joined = pyarrow.concat_tables([joined, sample], promote_options="permissive")
+    return joined

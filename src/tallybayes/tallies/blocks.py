@@ -45,7 +45,6 @@ LOST = (
     "what is left after taking these rows away is lost in rounding error; count the remaining rows "
     "again"
 )
-LIGHT = 1e-5  # of a sum: where a row leaves less than that, the others are counted again
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
 
@@ -160,11 +159,19 @@ class TallyBlock(ABC):
         """Apply the same change to all arrays."""
         return replace(self, **{name: change(part) for name, part in self.parts().items()})
 
+    def combined(self, change: Callable[[Any, Any], Any], other: Self) -> Self:
+        """Apply the same operation to all arrays and those of another block."""
+        theirs = other.parts()
+        parts = {name: change(mine, theirs[name]) for name, mine in self.parts().items()}
+        return replace(self, **parts)
+
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
-        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._names()}
-        return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
+        wide: dict[str, Any] = {
+            name: np.zeros((0, 1 if name in cls.SHARED else n_units)) for name in cls._names()
+        }
+        return cls(**{**wide, "rows": wide["rows"].astype(np.int64)})
 
     @property
     def n_classes(self) -> int:
@@ -212,19 +219,14 @@ class TallyBlock(ABC):
         """Drop the keys that no row has, such as values and words."""
         return self
 
-    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the block of other rows; `reuse` says that its memory may be written over."""
+    def plus(self, other: Self, names: Sequence[str]) -> Self:
+        """Add the block of other rows."""
         mine, theirs = self.aligned(other, names)
-        parts = {}
-        for name, more in theirs.parts().items():
-            out = more if reuse and name not in ("rows", "weight") else None
-            parts[name] = np.add(getattr(mine, name), more, out=out)
-        return replace(mine, **parts).without_unused()
+        return mine.combined(operator.add, theirs).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
-        theirs = other.parts()
-        return replace(self, **{name: mine - theirs[name] for name, mine in self.parts().items()})
+        return self.combined(operator.sub, other)
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -281,15 +283,12 @@ class TallyBlock(ABC):
 
     def apart(self, row: Self) -> tuple[Self, Mask]:
         """Take a row away from each class of one unit, and mark where too many digits cancel."""
-        gone = self.rows == row.rows
-        parts, lost = {}, np.zeros(self.n_classes, bool)
-        for name, whole in self.parts().items():
-            away = getattr(row, name)
-            parts[name] = left = np.where(gone, 0, whole - away)
-            cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
-            if cancels.any():
-                lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
-        return replace(self, **parts), lost
+        gone, lost = self.rows == row.rows, np.zeros(self.n_classes, bool)
+        left = self.combined(lambda whole, away: np.where(gone, 0, whole - away), row)
+        for name, part in left.parts().items():
+            doubtful = cancelled(part, getattr(self, name), getattr(row, name))
+            lost |= (doubtful & ~gone).any(axis=1)
+        return left, lost
 
     def _amended(self, lost: Mask, again: Self) -> Self:
         """Put in the classes that were counted again; NaN if not of all their rows."""
@@ -331,7 +330,13 @@ class TallyBlock(ABC):
 
         `kinds` are those of the units' columns, `rows` the number of rows of each class.
         """
-        return cls.checked(arrays, len(kinds), rows)
+        block = cls.checked(arrays, len(kinds), rows)
+        block.require_sound(kinds)
+        return block
+
+    def require_sound(self, kinds: Sequence[Kind]) -> None:
+        """Refuse arrays that rows of columns of these kinds cannot have."""
+        return
 
     @classmethod
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
@@ -385,6 +390,12 @@ def is_integral(*parts: Array) -> Mask:
     return integral
 
 
+def cancelled(left: Array, whole: Array, away: Array) -> Mask:
+    """Mark the fractions that lost too many digits when something was taken away."""
+    found: Mask = (away != 0) & (ROUNDING * np.abs(whole) > TRUSTED * np.abs(left))
+    return found & ~is_integral(whole, away) if found.any() else found
+
+
 def weight_left(
     rows: Integers, weight: Floats, rows_away: Integers, weight_away: Floats, where: Where
 ) -> tuple[Integers, Floats]:
@@ -405,8 +416,8 @@ def sum_left(sums: Floats, away: Floats, rows: Array, where: Where, signed: bool
     noise = np.where(integral, 0.0, 1e-12 * size)
     wrong = gone & (gap > np.where(integral, 0.0, NEVER * size))
     refuse(wrong | ((left < -noise) & ~gone & (not signed)), where, NOT_COUNTED)
-    cancelled = ~gone & (gap > noise) & (away != 0.0) & (ROUNDING * size > TRUSTED * gap)
-    refuse((gone & (gap > TRUSTED * size)) | (cancelled & ~integral), where, LOST)
+    doubtful = ~gone & (gap > noise) & cancelled(left, sums, away)
+    refuse((gone & (gap > TRUSTED * size)) | doubtful, where, LOST)
     return np.where(gone | (gap <= noise), 0.0, left)
 
 

@@ -62,8 +62,7 @@ class Codes(TallyBlock):
         width = np.array([len(each) for each in labels], np.int64)
         base = np.zeros(len(width), np.int64)
         rows, weight, _ = counting.codes(codes, of, base, width)
-        values: Any = tuple(labels)
-        return cls(rows, weight, values)._observed(names)
+        return cls(rows, weight, tuple(map(tuple, labels)))._observed(names)
 
     @classmethod
     def _count_integers(
@@ -84,14 +83,12 @@ class Codes(TallyBlock):
             rows, weight, outside = counting.codes(codes, of, least, greatest - least + 1)
             if not outside:
                 break
-        values: Any = tuple(range(first, last + 1) for first, last in edges)
+        values = tuple(tuple(range(first, last + 1)) for first, last in edges)
         return cls(rows, weight, values)._observed(names)
 
     def _observed(self, names: Sequence[str]) -> Codes:
         """Keep the values that occur, sorted."""
         block = self.without_unused()
-        if all(isinstance(each, range) for each in self.labels):
-            return replace(block, labels=tuple(map(tuple, block.labels)))
         columns = zip(names, block.labels, strict=True)
         return block.with_labels(
             tuple(sorted_labels(each, f"column {name!r}") for name, each in columns)

@@ -83,8 +83,6 @@ def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:
     version = version_of(what, data)
     if version is None:
         why = "it does not begin like one; give what tallybayes wrote"
-        if data[:2] == b"PK":
-            why = "it is a zip, as model files were before; fit the model anew"
         raise RefusedError(f"is not a {what}: {why}")
     if version > FORMAT:
         raise RefusedError(

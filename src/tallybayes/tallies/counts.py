@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.weights import MOST_WEIGHT
 from tallybayes.tallies.blocks import Floats, Integers, Support, TallyBlock, register_block
-from tallybayes.tallies.container import Arrays, require
+from tallybayes.tallies.container import require
 from tallybayes.tallies.moments import DEVIATIONS
 
 
@@ -30,11 +30,6 @@ class Counts(TallyBlock):
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
     sums: Floats
-
-    @classmethod
-    def empty(cls, n_units: int) -> Counts:
-        """Return the tally of no rows, and of no classes."""
-        return cls(np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, n_units)))
 
     @classmethod
     def count(
@@ -76,16 +71,11 @@ class Counts(TallyBlock):
             centres=tuple(rates.tolist()),
         )
 
-    @classmethod
-    def from_arrays(
-        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
-    ) -> Counts:
-        """Build the block that was taken apart; all else is an error."""
-        block = cls.checked(arrays, len(kinds), rows)
-        require(block.sums <= 1e40 * MOST_WEIGHT)  # or products leave the range of numbers
+    def require_sound(self, kinds: Sequence[Kind]) -> None:
+        """Refuse sums that leave the range of numbers, or are of more rows than there are."""
+        require(self.sums <= 1e40 * MOST_WEIGHT)
         if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
-            require(block.sums <= block.weight * (1.0 + 1e-9))
-        return block
+            require(self.sums <= self.weight * (1.0 + 1e-9))
 
 
 def _count_sparse(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
-    LIGHT,
     LOST,
     NOT_COUNTED,
     ROUNDING,
@@ -32,13 +31,13 @@ from tallybayes.tallies.blocks import (
     Mask,
     Support,
     TallyBlock,
+    cancelled,
     in_columns,
-    is_integral,
     refuse,
     register_block,
     weight_left,
 )
-from tallybayes.tallies.container import Arrays, require
+from tallybayes.tallies.container import require
 
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
@@ -86,7 +85,7 @@ class Moments(TallyBlock):
         """Means are never whole: folds merge what is left."""
         return False
 
-    def plus(self, other: Moments, names: Sequence[str], reuse: bool = False) -> Moments:
+    def plus(self, other: Moments, names: Sequence[str]) -> Moments:
         """Add the moments of other rows."""
         weight = self.weight + other.weight
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -118,11 +117,7 @@ class Moments(TallyBlock):
         where = in_columns(classes, names)
         rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
         left, taken = rows > 0, other.rows > 0
-        ratio = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=left)
-        gap = np.where(taken, other.mean - self.mean, 0.0)
-        mean = np.where(left, self.mean - gap * ratio, 0.0)
-        between = gap**2 * self.weight * ratio
-        m2 = self.m2 - other.m2 - between
+        gap, ratio, mean, m2, between = self._less(other, weight)
         scale = self.m2 + other.m2 + between
         # the spread of what is left cannot be negative; of one row or none it is zero
         wrong = (m2 < -NEVER * scale) | ((rows <= 1) & taken & (m2 > NEVER * scale))
@@ -152,26 +147,25 @@ class Moments(TallyBlock):
         rows, there = self.rows - row.rows, row.rows > 0
         weight = np.where(rows > 0, np.maximum(self.weight - row.weight, 0.0), 0.0)
         with np.errstate(all="ignore"):
-            gap = np.where(there, row.mean - self.mean, 0.0)
-            ratio = row.weight / np.where(weight > 0.0, weight, 1.0)
-            m2 = self.m2 - gap * gap * self.weight * ratio
-            mean = np.where(rows > 0, self.mean - gap * ratio, 0.0)
+            _, _, mean, m2, _ = self._less(row, weight)
             lost = ((rows == 1) | ~(m2 > DOMINATED * self.m2)) & (self.m2 > 0.0)
-        heavy = weight < LIGHT * self.weight
-        if heavy.any():
-            lost |= heavy & ~is_integral(self.weight, row.weight)
+        lost |= cancelled(weight, self.weight, row.weight)
         m2 = np.where(rows > 1, np.maximum(m2, 0.0), 0.0)
         left = Moments(rows, weight, mean, m2, m2, self.least, self.most)
         return left, (lost & there & (rows > 0))[:, 0]
 
-    @classmethod
-    def from_arrays(
-        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
-    ) -> Moments:
-        """Build the block that was taken apart; all else is an error."""
-        block = cls.checked(arrays, len(kinds), rows)
-        require((block.rows == 0) | (block.least <= block.most))
-        return block
+    def _less(self, other: Moments, weight: Floats) -> tuple[Floats, ...]:
+        """Solve the formula for one side, of which so much weight is left."""
+        left = weight > 0.0
+        gap = np.where(other.rows > 0, other.mean - self.mean, 0.0)
+        ratio = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=left)
+        between = gap**2 * self.weight * ratio
+        mean = np.where(left, self.mean - gap * ratio, 0.0)
+        return gap, ratio, mean, self.m2 - other.m2 - between, between
+
+    def require_sound(self, kinds: Sequence[Kind]) -> None:
+        """Refuse ends that are the wrong way round."""
+        require((self.rows == 0) | (self.least <= self.most))
 
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return where nearly all numbers lie, in whichever class, and between what they did."""

@@ -6,14 +6,14 @@ tally of a part can be taken away again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches, cells_of, encode_classes
+from tallybayes.batches import Batch, Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
@@ -129,17 +129,17 @@ class Tally:
             raise TallyBayesError("give either a schema or columns, not both")
         codes, classes = encode_classes(y, source.n_rows)
         w = weights_of(weights, source.n_rows)
-        pieces = PairwiseSum()
-        counted_rows = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
-        for batch in batches(source, schema, counted_rows):
+
+        def count(batch: Batch) -> Tally:
             w_here = None if w is None else w[batch.rows]
             of = members(codes[batch.rows], w_here, len(classes))
             with part_of(cells_of(source)):
-                counted = cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
-            pieces.add(counted)
-        total = pieces.total()
-        assert total is not None  # there is always a batch, if an empty one
-        return total._without_unused()
+                return cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
+
+        counted = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
+        tally = total(map(count, batches(source, schema, counted)))
+        assert tally is not None  # there is always a batch, if an empty one
+        return tally._without_unused()
 
     @classmethod
     def of_blocks(
@@ -159,7 +159,7 @@ class Tally:
 
     def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
         """Count more rows; if one of them is wrong, the tally stays as it was."""
-        self._become(self.plus(Tally.of(X, y, weights, schema=self.schema), reuse=True))
+        self._become(self + Tally.of(X, y, weights, schema=self.schema))
         return self
 
     def forget(self, X: Any, y: Any, weights: Any = None) -> Tally:
@@ -172,17 +172,15 @@ class Tally:
         self.blocks = other.blocks
 
     def __add__(self, other: Tally) -> Tally:
-        return self.plus(other) if isinstance(other, Tally) else NotImplemented
-
-    def plus(self, other: Tally, reuse: bool = False) -> Tally:
-        """Return self + other; `reuse` says that the memory of the other may be written over."""
+        if not isinstance(other, Tally):
+            return NotImplemented
         self._check_schema(other)
         classes = self.classes
         if not same_labels(classes, other.classes):
             classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
         a, b = self.with_classes(classes), other.with_classes(classes)
         blocks = [
-            mine.plus(theirs, self.schema.names_of(group), reuse)
+            mine.plus(theirs, self.schema.names_of(group))
             for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True)
         ]
         return Tally(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
@@ -358,26 +356,18 @@ class Tally:
         return cls(schema, classes, rows, weight, blocks)
 
 
-class PairwiseSum:
-    """The sum of tallies that come one by one, whose memory may be used again.
+def total(tallies: Iterable[Tally]) -> Tally | None:
+    """Add up tallies as they come; None if there are none.
 
     Adding each to the sum of all before it would be quadratic where every one brings new keys, such
     as ids. Sums of as many are added, as a binary counter carries: each key takes part
     log2(tallies) times.
     """
-
-    def __init__(self) -> None:
-        self._sums: list[tuple[int, Tally]] = []  # how many, and their sum; ever fewer
-
-    def add(self, tally: Tally) -> None:
-        """Take another tally into the sum."""
+    sums: list[tuple[int, Tally]] = []  # how many, and their sum; ever fewer
+    for tally in tallies:
         many = 1
-        while self._sums and self._sums[-1][0] == many:
-            many *= 2
-            tally = self._sums.pop()[1].plus(tally, reuse=True)
-        self._sums.append((many, tally))
-
-    def total(self) -> Tally | None:
-        """Return the sum, and begin anew; None if there was nothing to add."""
-        sums, self._sums = [tally for _, tally in reversed(self._sums)], []
-        return reduce(lambda later, tally: tally.plus(later, reuse=True), sums) if sums else None
+        while sums and sums[-1][0] == many:
+            many, tally = 2 * many, sums.pop()[1] + tally
+        sums.append((many, tally))
+    parts = [each for _, each in reversed(sums)]
+    return reduce(lambda later, earlier: earlier + later, parts) if parts else None

@@ -13,12 +13,11 @@ rest until it is worth adding up, so that learning a document costs the document
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.kernels.choice import load_text, text_is_loaded
@@ -46,7 +45,6 @@ from tallybayes.tallies.container import Arrays, require
 from tallybayes.tokenizer import Bagged, Documents, Reader, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
-NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
 SETTLED = 4  # times as many pairs as were learnt lately: those are not added to the others yet
 MOST_CLAIMED = 2**26  # words x classes that a file may state without holding any
@@ -117,22 +115,15 @@ NOTHING = Pairs(np.zeros(0, np.int64), np.zeros((0, 3)))
 class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
-    `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
-    their lengths in terms, and of the squares of those. `pieces` add up to the sums of the words.
+    `rows` and `weight` are of the documents that were there. `pieces` add up to the sums of the
+    words.
     """
 
     KEYS: ClassVar[tuple[str, ...]] = ("terms", "pieces")
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
-    lengths: Floats
-    terms: Terms
-    pieces: tuple[Pairs, ...]
-
-    @classmethod
-    def empty(cls, n_units: int) -> WordCounts:
-        """Return the tally of no documents, and of no classes."""
-        head = np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2))
-        return cls(*head, NO_TERMS, (NOTHING,))
+    terms: Terms = field(default_factory=lambda: Terms.of(()))
+    pieces: tuple[Pairs, ...] = (NOTHING,)
 
     @classmethod
     def count(
@@ -141,7 +132,6 @@ class WordCounts(TallyBlock):
         """Count the words of some documents."""
         assert isinstance(kind, Words)
         assert isinstance(block, Documents | Bagged)
-        kind.check_stop_words()
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
         if of.w is not None:
             there &= of.w > 0.0
@@ -155,12 +145,9 @@ class WordCounts(TallyBlock):
         def work(share: slice) -> WordCounts:
             return _count(reading.reader(), rows[share], of, kind, reading.compiled)
 
-        parts = reading.shared(work, rows)
-        while len(parts) > 1:  # in pairs, so that nothing is copied more often than need be
-            pairs = zip(parts[::2], parts[1::2], strict=False)
-            parts = [a.plus(b, names) for a, b in pairs] + parts[len(parts) & ~1 :]
+        counts = reduce(lambda a, b: a.plus(b, names), reading.shared(work, rows))
         # what was learnt is used; of terms that were settled before, some may not be
-        return parts[0] if reading.learns else parts[0].without_unused()
+        return counts if reading.learns else counts.without_unused()
 
     @property
     def exact(self) -> bool:
@@ -171,12 +158,6 @@ class WordCounts(TallyBlock):
     def pairs(self) -> Pairs:
         """All pairs with their sums."""
         return self.pieces[0] if len(self.pieces) == 1 else Pairs.united(self.pieces)
-
-    def stacked(self) -> tuple[Integers, NDArray[np.int32], Floats]:
-        """Return all classes as compressed sparse rows: pointers, numbers of words, sums."""
-        keys, sums = self.pairs
-        indptr = np.searchsorted(keys, np.arange(self.n_classes + 1) * CLASS)
-        return indptr, self.pairs.words.astype(np.int32), sums
 
     def totals(self, part: int) -> Floats:
         """Return one of the sums for each word, over all classes."""
@@ -221,15 +202,14 @@ class WordCounts(TallyBlock):
         pairs = self.pairs.renumbered(None, np.cumsum(used) - 1)
         return replace(self, terms=self.terms.select(np.flatnonzero(used)), pieces=(pairs,))
 
-    def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
+    def plus(self, other: WordCounts, names: Sequence[str]) -> WordCounts:
         """Add the counts of other documents."""
         terms, numbers = self.terms.plus(other.terms)
         theirs = [piece.renumbered(None, numbers) for piece in other.pieces]
         pieces = (*self.pieces, Pairs.united(theirs))
         if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
             pieces = (Pairs.united(pieces),)
-        head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
-        return WordCounts(*head, terms, pieces)
+        return WordCounts(self.rows + other.rows, self.weight + other.weight, terms, pieces)
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
@@ -255,8 +235,7 @@ class WordCounts(TallyBlock):
         many = left.sums[:, DOCUMENTS] > rows[left.classes, 0]
         heavy = left.sums[:, WEIGHT] > weight[left.classes, 0] * (1.0 + TRUSTED)
         refuse((many | heavy)[:, None], where(left), NOT_COUNTED)
-        lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
-        counts = WordCounts(rows, weight, lengths, self.terms, (left,))
+        counts = WordCounts(rows, weight, self.terms, (left,))
         # words that nobody has any more are kept until they are many
         return counts.without_unused() if 2 * len(left.keys) < len(self.terms) else counts
 
@@ -291,10 +270,8 @@ class WordCounts(TallyBlock):
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the block, to store it: words in order."""
         block = self.sorted()
-        indptr, indices, sums = block.stacked()
-        words: dict[str, Array] = {"letters": block.terms.letters, "edges": block.terms.edges}
-        pairs = {"indptr": indptr, "indices": indices.astype(np.int64), "sums": sums}
-        return {**block.parts(), **words, **pairs}
+        words: dict[str, Array] = dict(zip(("letters", "edges"), block.terms.in_utf8, strict=True))
+        return {**block.parts(), **words, **block.pairs._asdict()}
 
     @classmethod
     def from_arrays(
@@ -306,23 +283,18 @@ class WordCounts(TallyBlock):
         assert isinstance(kind, Words)
         terms, n = arrays.terms(), len(rows)
         require(kind.idf is None or kind.idf.weights.keys() >= set(terms.texts))
-        indptr = arrays.take("indptr", (n + 1,), np.int64)
-        indices = arrays.take("indices", (None,), np.int64)
-        sums = arrays.take("sums", (None, 3), np.float64)
-        require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
-        require(np.diff(indptr) >= 0)
-        require((indices >= 0) & (indices < len(terms)))
+        keys = arrays.take("keys", (None,), np.int64)
+        sums = arrays.take("sums", (len(keys), 3), np.float64)
+        pairs = Pairs(keys, sums)
+        require((keys >= 0) & (np.diff(keys, prepend=-1) > 0))
+        require((pairs.classes < n) & (pairs.words < len(terms)))
         # a model takes memory for every word of every class, so most of them are no mere claim
-        require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(indices)))
-        owner = np.repeat(np.arange(n), np.diff(indptr))
-        pairs = Pairs(owner * CLASS + indices, sums)
-        require(np.diff(pairs.keys) > 0)
-        block = cls.checked(arrays, 2, rows, terms=terms, pieces=(pairs,))
-        require(block.rows.shape == block.weight.shape == (n, 1))
+        require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(keys)))
+        block = cls.checked(arrays, 1, rows, terms=terms, pieces=(pairs,))
         documents = sums[:, DOCUMENTS]
-        require((documents >= 1.0) & (documents <= block.rows[owner, 0]))
+        require((documents >= 1.0) & (documents <= block.rows[pairs.classes, 0]))
         require((documents == np.rint(documents)) & (sums >= 0.0).all(axis=1))
-        require(sums[:, WEIGHT] <= block.weight[owner, 0] * (1.0 + TRUSTED))
+        require(sums[:, WEIGHT] <= block.weight[pairs.classes, 0] * (1.0 + TRUSTED))
         require(block.without_unused() is block)  # a word that nobody has would not be there
         return block
 
@@ -350,15 +322,12 @@ def _count(
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
     weights = np.bincount(y, w, n_classes).astype(np.float64)
     ends = np.cumsum(counted)
-    lengths, found = np.zeros((n_classes, 2)), []
+    found = []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
     for here, bags in reader.pieces(rows, ends):
         c = int(y[here.start])
         w_here = None if w is None else w[here]
-        length = bags.lengths.astype(np.float64)
-        weight = np.ones(len(length)) if w_here is None else w_here
-        lengths[c] += (weight @ length, weight @ length**2)
         n_terms = int(bags.indices.max(initial=-1)) + 1
         if n_terms > len(sums):
             more = n_terms * 3 // 2 - len(sums)
@@ -372,4 +341,4 @@ def _count(
             sums[numbers] = 0.0
             n = 0
     pairs = Pairs(*map(np.concatenate, zip(NOTHING, *found, strict=True)))
-    return WordCounts(counted[:, None], weights[:, None], lengths, reader.terms, (pairs,))
+    return WordCounts(counted[:, None], weights[:, None], reader.terms, (pairs,))

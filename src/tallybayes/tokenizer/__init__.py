@@ -1,6 +1,6 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text
+from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.tokenizer.words import Idf, Words, WordWeights
@@ -15,5 +15,4 @@ __all__ = [
     "Terms",
     "WordWeights",
     "Words",
-    "expect_text",
 ]

@@ -19,11 +19,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import load_text, text_is_loaded
+from tallybayes.kernels.choice import is_large, load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Terms, TermTable
-from tallybayes.tokenizer.words import KEPT, Words, analyzer, speller, stop_tokens, word_pattern
+from tallybayes.tokenizer.words import KEPT, Words, analyzer, word_pattern
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
@@ -37,15 +37,14 @@ UTF8_LENGTHS = 0x80, 0x800, 0x10000  # from which on characters have one more by
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Bags of terms as compressed sparse rows, and the lengths of the documents in terms."""
+    """Bags of terms as compressed sparse rows."""
 
     indptr: Array
     indices: Array
     data: Array
-    lengths: Array
 
     def __len__(self) -> int:
-        return len(self.lengths)
+        return len(self.indptr) - 1
 
     @property
     def owners(self) -> NDArray[np.int64]:
@@ -123,7 +122,7 @@ class PlainReader(Reader):
         indptr = np.cumsum([0, *map(len, bags)])
         indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
         data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
-        return Bags(indptr, indices, data, np.array(list(map(Counter.total, bags)), np.int64))
+        return Bags(indptr, indices, data)
 
     def _numbers(self, text: str) -> list[int]:
         terms, number_of = self._terms_of(text), self._number_of
@@ -144,12 +143,12 @@ class CompiledReader(Reader):
         self._kernels = load_text()
         cuts = {"whitespace": self._kernels.BLANKS, "characters": self._kernels.CHARACTERS}
         cut = cuts.get(str(words.tokens), self._kernels.WORDS)
-        self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
+        self._rules = cut, words.least, *words.ngrams, _stop_slots(words.stop_tokens)
         self._spelling = _NO_SPELLING
         self._table = TermTable(512, 65_536) if known is None else known.table
         self._place = np.zeros(len(self._table.edges), np.int32)
         self._indices = self._data = np.empty(0, np.int32)
-        self._longest = -1  # bytes of a document for which there are buffers
+        self._longest = -1  # bytes of a document that there is room for
 
     def _learnt(self) -> Terms:
         return Terms.of_table(self._table)
@@ -157,19 +156,18 @@ class CompiledReader(Reader):
     def _read(self, rows: Array) -> Bags:
         text, to_lower = self._spelled(self._documents.letters(rows))
         self._make_room(text.ends - text.starts)
-        n, done = len(rows), 0
-        indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+        n, done, indptr = len(rows), 0, np.zeros(len(rows) + 1, np.int64)
         while done < n:
             done = self._kernels.bags(
                 *text, to_lower, done, *self._rules, self._spelling,
                 self._table.arrays, self._known is None,
-                *self._buffers, self._place, indptr, lengths, self._indices, self._data,
+                *self._buffers, self._place, indptr, self._indices, self._data,
             )  # fmt: skip
             if done < n:
                 slots, letters = len(self._table.slots), len(self._table.letters)
                 self._table = self._table.grown(slots, 2 * letters)
                 self._place = np.zeros(len(self._table.edges), np.int32)
-        return Bags(indptr, self._indices[: indptr[-1]], self._data[: indptr[-1]], lengths)
+        return Bags(indptr, self._indices[: indptr[-1]], self._data[: indptr[-1]])
 
     def _spelled(self, text: Letters) -> tuple[Letters, Array]:
         """Return documents as the kernels can read them, and what to add to their capitals."""
@@ -181,7 +179,7 @@ class CompiledReader(Reader):
             if not words.strip_accents:
                 odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
-            text = text.spelled(odd, speller(words))
+            text = text.spelled(odd, words.spelled)
             to_lower[odd] = 0
         return text, to_lower
 
@@ -189,7 +187,7 @@ class CompiledReader(Reader):
         """Make room for documents of so many bytes, and for their bags."""
         longest, (least, most) = int(sizes.max(initial=0)), self._words.ngrams
         if longest > self._longest:
-            self._longest = max(longest, min(2 * self._longest, BYTES_IN_A_PIECE))
+            self._longest = longest
             self._buffers = (
                 np.empty((3, 2 * self._longest + 64), np.uint8),
                 np.empty(2 * self._longest + 64, np.int64),
@@ -232,12 +230,6 @@ def _stop_slots(stop: frozenset[str]) -> NDArray[np.uint64]:
     return Terms.of(stop).table.slots if stop else np.zeros((0, 4), np.uint64)
 
 
-def expect_text(n_bytes: int) -> None:
-    """Prepare for so many bytes in all, even if they arrive in small batches."""
-    if n_bytes >= WORTH_LOADING:
-        load_text(n_bytes)
-
-
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are.
 
@@ -248,7 +240,7 @@ class Reading:
         if known is None and words.idf is not None:
             known = words.idf.terms
         self.learns, self.n_bytes = known is None, int(documents.sizes.sum())
-        worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
+        worth = WORTH_CALLING if text_is_loaded() or is_large() else WORTH_LOADING
         if known is not None and "table" not in vars(known):
             worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
@@ -287,7 +279,7 @@ class Bagged(Bags):
         def work(rows: slice) -> tuple[list[Any], Terms]:
             reader = reading.reader()
             pieces = [
-                (np.diff(bags.indptr), bags.indices.copy(), bags.data.copy(), bags.lengths)
+                (np.diff(bags.indptr), bags.indices.copy(), bags.data.copy())
                 for _, bags in reader.pieces(np.arange(rows.start, rows.stop))
             ]
             return pieces, reader.terms
@@ -296,13 +288,11 @@ class Bagged(Bags):
         for found, more in others:
             if reading.learns:
                 terms, numbers = terms.plus(more)
-                found = [(sizes, numbers[at], *rest) for sizes, at, *rest in found]
+                found = [(sizes, numbers[at], times) for sizes, at, times in found]
             pieces += found
-        nothing = [np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32, np.int64)]
-        columns = zip(nothing, *pieces, strict=True)
-        sizes, indices, data, lengths = map(np.concatenate, columns)
-        indptr = np.append(0, np.cumsum(sizes))
-        return cls(indptr, indices, data, lengths, terms, documents.missing)
+        nothing = [np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32)]
+        sizes, indices, data = map(np.concatenate, zip(nothing, *pieces, strict=True))
+        return cls(np.append(0, np.cumsum(sizes)), indices, data, terms, documents.missing)
 
     def pieces(self, rows: Array, bounds: Array) -> Iterator[tuple[slice, Bags]]:
         """Go through the documents of these rows; a piece ends at each of the bounds."""
@@ -321,13 +311,12 @@ class Bagged(Bags):
         indptr = np.append(0, np.cumsum(sizes))
         places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
         missing = None if self.missing is None else self.missing[rows]
-        parts = self.indices[places], self.data[places], self.lengths[rows]
-        return Bagged(indptr, *parts, self.terms, missing)
+        return Bagged(indptr, self.indices[places], self.data[places], self.terms, missing)
 
     def renumbered(self, terms: Terms) -> Bagged:
         """Return the documents with the numbers that terms have among others, and only those."""
         numbers = terms.numbers_of(self.terms)[self.indices]
         kept = numbers >= 0
         indptr = np.append(0, np.cumsum(kept))[self.indptr]
-        parts = numbers[kept].astype(np.int32), self.data[kept], self.lengths
-        return Bagged(indptr, *parts, terms, self.missing)
+        indices = numbers[kept].astype(np.int32)
+        return Bagged(indptr, indices, self.data[kept], terms, self.missing)

@@ -70,11 +70,11 @@ class Terms:
     There are two forms, either of which is made of the other when it is needed: letters in UTF-8
     with the edges between words, and a dictionary. The dictionary is only ever added to: words that
     join others are put behind them, so that learning a document costs the document and not the
-    vocabulary; each `Terms` has the first `n`. Words selected from others remember these.
+    vocabulary; each `Terms` has the first `n`.
     """
 
-    def __init__(self, n: int, *, origin: tuple[Terms, Array] | None = None, **forms: Any) -> None:
-        self.n, self._origin = n, origin
+    def __init__(self, n: int, **forms: Any) -> None:
+        self.n = n
         vars(self).update(forms)
 
     @classmethod
@@ -90,44 +90,35 @@ class Terms:
     @classmethod
     def of_letters(cls, letters: Letters, edges: Integers) -> Terms:
         """Return words by number, of their letters in UTF-8 and the edges between them."""
-        return cls(len(edges) - 1, _in_utf8=(letters, edges))
+        return cls(len(edges) - 1, in_utf8=(letters, edges))
 
     @classmethod
     def of_table(cls, table: TermTable) -> Terms:
         """Return the words of a table, which nobody adds to any more."""
         n, end = table.size.tolist()
-        return cls(n, table=table, _in_utf8=(table.letters[:end], table.edges[: n + 1]))
+        return cls(n, table=table, in_utf8=(table.letters[:end], table.edges[: n + 1]))
 
     @cached_property
     def number_of(self) -> dict[str, int]:
         """The number of each word, and perhaps of others that have greater ones."""
-        raw = self.letters.tobytes()
-        words = (raw[a:b].decode() for a, b in pairwise(self.edges.tolist()))
+        letters, edges = self.in_utf8
+        raw = letters.tobytes()
+        words = (raw[a:b].decode() for a, b in pairwise(edges.tolist()))
         return {word: number for number, word in enumerate(words)}
 
     @cached_property
-    def _in_utf8(self) -> tuple[Letters, Integers]:
+    def in_utf8(self) -> tuple[Letters, Integers]:
+        """The letters of all words in UTF-8, and where each word begins, and the end."""
         encoded = [word.encode() for word in self.texts]
-        edges = np.zeros(self.n + 1, np.int64)
-        np.cumsum([len(word) for word in encoded], out=edges[1:])
+        edges = np.cumsum([0, *map(len, encoded)])
         return np.frombuffer(b"".join(encoded), np.uint8), edges
 
     @cached_property
     def table(self) -> TermTable:
         """The words as the compiled kernels look them up."""
-        table = TermTable(self.n, int(self.edges[-1]))
-        table.numbers(*self._in_utf8, learn=True)
+        table = TermTable(self.n, len(self.in_utf8[0]))
+        table.numbers(*self.in_utf8, learn=True)
         return table
-
-    @property
-    def edges(self) -> Integers:
-        """Where each word begins among the letters, and the end."""
-        return self._in_utf8[1]
-
-    @property
-    def letters(self) -> Letters:
-        """The letters of all words, in UTF-8."""
-        return self._in_utf8[0]
 
     @cached_property
     def texts(self) -> list[str]:
@@ -150,7 +141,7 @@ class Terms:
 
     def __reduce__(self) -> Any:
         """Leave out what is worked out from the rest."""
-        return Terms.of_letters, (self.letters, self.edges)
+        return Terms.of_letters, self.in_utf8
 
     def numbers(self, words: Sequence[str]) -> Integers:
         """Return the number of each word, -1 for those that are not there."""
@@ -160,22 +151,21 @@ class Terms:
 
     def select(self, numbers: Array) -> Terms:
         """Return some of the words, with new numbers in the order given."""
-        starts, sizes = self.edges[numbers], np.diff(self.edges)[numbers]
-        edges = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(sizes, out=edges[1:])
-        places = np.arange(edges[-1]) + np.repeat(starts - edges[:-1], sizes)
-        some = Terms.of_letters(self.letters[places], edges)
-        root, of_root = self._origin or (self, None)
-        some._origin = root, numbers if of_root is None else of_root[numbers]
-        return some
+        letters, before = self.in_utf8
+        sizes = np.diff(before)[numbers]
+        edges = np.append(0, np.cumsum(sizes))
+        places = np.arange(edges[-1]) + np.repeat(before[numbers] - edges[:-1], sizes)
+        return Terms.of_letters(letters[places], edges)
 
     def plus(self, other: Terms) -> tuple[Terms, Array]:
         """Return the words of both, those of `other` behind, and the numbers that those have."""
         if other is self or not self.n:
             return other, np.arange(other.n, dtype=np.int32)
         if self._by_table(other):
-            table = self.table.grown(self.n + other.n, int(self.edges[-1] + other.edges[-1]))
-            numbers = table.numbers(*other._in_utf8, learn=True)
+            table = self.table.grown(
+                self.n + other.n, sum(len(each.in_utf8[0]) for each in (self, other))
+            )
+            numbers = table.numbers(*other.in_utf8, learn=True)
             return Terms.of_table(table), numbers
         words = other.texts
         with _adding:
@@ -187,15 +177,8 @@ class Terms:
 
     def numbers_of(self, other: Terms) -> Array:
         """Return the numbers that the words of `other` have here, -1 for those not here."""
-        (mine, of_mine), (theirs, of_theirs) = (
-            each._origin or (each, None) for each in (self, other)
-        )
-        if mine is theirs:
-            here = np.full(mine.n, -1, np.int32)
-            here[slice(None) if of_mine is None else of_mine] = np.arange(self.n)
-            return here if of_theirs is None else here[of_theirs]
         if self._by_table(other):
-            return self.table.numbers(*other._in_utf8, learn=False)
+            return self.table.numbers(*other.in_utf8, learn=False)
         return self.numbers(other.texts).astype(np.int32)
 
     def _by_table(self, other: Terms) -> bool:

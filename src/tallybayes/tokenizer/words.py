@@ -10,7 +10,6 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from math import inf
@@ -20,7 +19,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
+from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.kind import Kind
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.value import Value
@@ -34,11 +33,14 @@ else:
     Tokens = Any  # files hold no functions, and `Words` checks the names itself
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
-FIRST_DOCUMENTS = 1000  # which tell how long documents are
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
 _NAMES = get_args(TokenNames)
+_SWITCH = True, False
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "lowercase": _SWITCH, "strip_accents": _SWITCH, "tf": ("count", "log"), "norm": (None, "l2"),
+}  # fmt: skip
 
 
 class WordWeights(Value, frozen=True, dict=True):
@@ -194,13 +196,8 @@ class Words(Kind, frozen=True):
                 f"idf is {self.idf!r}; give the weights of the words, Idf({{word: weight, ...}}); "
                 "TextNB(idf=True) works them out"
             )
-        switch = (True, False)
-        for name, value, known in (
-            ("lowercase", self.lowercase, switch),
-            ("strip_accents", self.strip_accents, switch),
-            ("tf", self.tf, ("count", "log")),
-            ("norm", self.norm, (None, "l2")),
-        ):
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
             if value not in known or type(value) not in map(type, known):
                 raise TallyBayesError(f"{name} is {value!r}; it must be one of {known}")
 
@@ -233,6 +230,16 @@ class Words(Kind, frozen=True):
         return self.min_length or (2 if self.tokens in ("words", "unicode") else 1)
 
     @property
+    def glue(self) -> str:
+        """What stands between the tokens of an n-gram."""
+        return "" if self.tokens == "characters" else " "
+
+    @property
+    def stop_tokens(self) -> frozenset[str]:
+        """The stop words as they are spelled."""
+        return frozenset(map(self.spelled, self.stop_words))
+
+    @property
     def reweighted(self) -> bool:
         """Whether a word counts other than by how often it occurs."""
         return self.tf != "count" or self.norm is not None or self.idf is not None
@@ -259,18 +266,14 @@ class Words(Kind, frozen=True):
         """Tell that documents are read where they are."""
         return True
 
-    def expect(self, cells: Any) -> None:
-        """Prepare for so much text as the first documents suggest."""
-        from tallybayes.tokenizer.bags import expect_text
-
-        if not callable(self.tokens):
-            n, (place,) = len(cells), cells.reads
-            first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
-            expect_text(int(first.sizes.mean() * n) if n else 0)
-
     def holds(self, labels: Sequence[Any]) -> bool:
         """Tell whether a column of text can have been counted by values: by none."""
         return not labels
+
+    def spelled(self, text: str) -> str:
+        """Return a text in lower case, and without accents, if that is how it is read."""
+        text = text.lower() if self.lowercase else text
+        return text.translate(_UNACCENTED) if self.strip_accents and not text.isascii() else text
 
     def terms(self, document: str) -> list[str]:
         """Return the terms of a document: its tokens, or the n-grams of them."""
@@ -302,19 +305,13 @@ class Words(Kind, frozen=True):
         inside |= {"whitespace": r"^\p{White_Space}\x1c-\x1f", "characters": "^"}
         if callable(self.tokens) or self.strip_accents:
             return None
-        single = self.tokens == "characters"
         return {
-            "pattern": f"[{inside[self.tokens]}]" + ("" if single else f"{{{self.least},}}"),
+            "pattern": f"[{inside[self.tokens]}]" + (f"{{{self.least},}}" if self.glue else ""),
             "lowercase": self.lowercase,
-            "stop_words": sorted(stop_tokens(self)),
-            "ngrams": list(self.ngrams),
-            "glue": "" if single else " ",
+            "stop_words": sorted(self.stop_tokens),
+            "ngrams": self.ngrams,
+            "glue": self.glue,
         }
-
-    def check_stop_words(self) -> None:
-        """Warn of stop words that are no tokens, so that they do nothing."""
-        if complaint := _odd_stop_words(self):
-            warn(complaint, TallyBayesWarning)
 
 
 def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result]:
@@ -322,17 +319,6 @@ def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result
     remembered = lru_cache(KEPT)(function)
     same: Any = {"idf": None, "tf": "count", "norm": None}
     return lambda words: remembered(structs.replace(words, **same))
-
-
-@_remembered  # not again for every batch
-def _odd_stop_words(words: Words) -> str | None:
-    """Say which stop words are no tokens."""
-    split = splitter(words)
-    odd = sorted(word for word in stop_tokens(words) if split(word) not in ([], [word]))
-    if not odd or callable(words.tokens):
-        return None
-    what = f"{len(odd)} stop words are never tokens, so they do nothing"
-    return f"{what}: {odd[0]!r}, for example, is read as {split(odd[0])}"
 
 
 def in_utf8(text: str) -> str:
@@ -365,44 +351,27 @@ class _Unaccented(dict[int, str]):
 _UNACCENTED = _Unaccented()
 
 
-def speller(words: Words) -> Callable[[str], str]:
-    """Return the function that spells a text."""
-
-    def spelled(text: str) -> str:
-        text = text.lower() if words.lowercase else text
-        return text.translate(_UNACCENTED) if words.strip_accents and not text.isascii() else text
-
-    return spelled
-
-
-def stop_tokens(words: Words) -> frozenset[str]:
-    """Return the stop words as they are spelled."""
-    return frozenset(map(speller(words), words.stop_words))
-
-
 @_remembered
 def splitter(words: Words) -> Callable[[str], list[str]]:
     """Return the function that spells and cuts a document, before stop words and n-grams."""
-    how, least = words.tokens, words.least
-    spelled = speller(words)
+    how, least, spelled = words.tokens, words.least, words.spelled
     if how == "characters":
         return lambda document: list(_BLANKS.sub(" ", spelled(document)))
     if how in ("words", "unicode"):
         pattern = re.compile(f"{word_pattern(how == 'unicode')}{{{least},}}")
         return lambda document: pattern.findall(spelled(document))
-    cut = str.split if how == "whitespace" else how
-    assert callable(cut)
+    cut: Any = str.split if how == "whitespace" else how
 
     def split(document: str) -> list[str]:
-        found: Any = cut(spelled(document))
+        found = cut(spelled(document))
         many = isinstance(found, Iterable) and not isinstance(found, str)
-        found = list(found) if many else [found]
-        odd = [type(token).__name__ for token in found if not (many and isinstance(token, str))]
+        tokens = list(found) if many else [found]
+        odd = [type(token).__name__ for token in tokens if not (many and isinstance(token, str))]
         if odd:
             raise TallyBayesError(
                 f"the tokens function returned {odd[0]}; it must return a list of text"
             )
-        return [in_utf8(token) for token in found if len(token) >= least]
+        return [in_utf8(token) for token in tokens if len(token) >= least]
 
     return split
 
@@ -410,9 +379,8 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
 @_remembered
 def analyzer(words: Words) -> Callable[[str], list[str]]:
     """Return the function that makes terms of a document."""
-    split, stop = splitter(words), stop_tokens(words)
+    split, stop, glue = splitter(words), words.stop_tokens, words.glue
     shortest, longest = words.ngrams
-    glue = "" if words.tokens == "characters" else " "
 
     def analyze(document: str) -> list[str]:
         tokens = split(document)

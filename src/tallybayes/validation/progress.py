@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from tallybayes.kernels import terminal
+from tallybayes.kernels import progress as reporting
 
 Item = TypeVar("Item")
 
@@ -17,7 +17,7 @@ EVERY = 0.2
 
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Go through the items; on a terminal, say how many are done if it takes long."""
-    if terminal.silent or sys.stderr is None or not sys.stderr.isatty():
+    if reporting.silent or sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     start = told = time.monotonic()

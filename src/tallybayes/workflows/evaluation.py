@@ -40,7 +40,7 @@ from tallybayes.workflows.planning import (
 
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
-MOST_IN_MEMORY = 40_000_000  # of those of rows that are in memory
+MOST_IN_MEMORY = 40_000_000  # of those of rows in memory, and of a stored model's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,20 +67,25 @@ def predict_labelled(
     plan, model = CountPlan.of(stored.fitted, target, weight), stored.fitted.model
     refuse_lacking((*plan.schema.names, *plan.types), rows.names, rows.files[0])
 
+    most = max(MOST_IN_MEMORY // len(model.classes), 1)
+
     def work(table: Any) -> Any:
+        table = table.slice(0, most)
         return plan.predictions(table, model), table
 
-    stream = map_rows(rows, plan.types, work, read, what="evaluating")
+    stream = map_rows(rows.head(most), plan.types, work, read, what="evaluating")
     parts = []
     with expecting(rows, plan.schema):
         for result in stream:
             part, table = result.value
-            parts.append(replace(part, rows=result.numbers))
+            parts.append(replace(part, rows=result.numbers[: len(part)]))
             shown(table)
     if not sum(map(len, parts)):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
-    rejected = stream.rejected
-    found = replace(Predictions.joined(parts, folds=False), notes=_notes(rejected))
+    rejected, notes = stream.rejected, _notes(stream.rejected)
+    if rejected.of >= most:
+        notes += (f"scores of the first {sum(map(len, parts)):,} rows: more take too much memory",)
+    found = replace(Predictions.joined(parts, folds=False), notes=notes)
     return found if rejected.count else replace(found, rows=None), rejected
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,12 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
-from tallybayes.tallies.tally import PairwiseSum
-from tallybayes.tokenizer import expect_text
+from tallybayes.tallies.tally import total
 
 Floats = NDArray[np.float64]
 
 FEW_ROWS = 20
+LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
 CATEGORIES = Categories()
 TARGET = Option("target")
@@ -169,16 +169,16 @@ def _warn_of(column: Column, complete: bool) -> None:
 
 @contextmanager
 def expecting(rows: Rows, schema: Schema) -> Iterator[None]:
-    """Choose kernels for as much as the first rows suggest, and load those that read texts."""
+    """Choose kernels for as much as the first rows suggest."""
     if rows.complete:
         yield
         return
     sample = rows.sample
     times = 2.0 if rows.n_bytes is None else max(rows.n_bytes / max(sample.nbytes, 1), 1.0)
-    for name in schema.names:
-        if schema.kind(name).read_as == "text":
-            expect_text(int(sample.column(name).nbytes * times))
-    with part_of(int(sample.num_rows * times) * len(schema.names)):
+    texts = [name for name in schema.names if schema.kind(name).read_as == "text"]
+    letters = sum(sample.column(name).nbytes for name in texts)
+    cells = sample.num_rows * len(schema.names) + letters / LETTERS_OF_A_CELL
+    with part_of(int(cells * times)):
         yield
 
 
@@ -189,7 +189,7 @@ def count(
 
     What columns are may be `settled`, so that none is to be declared.
     """
-    pieces, tables = PairwiseSum(), []
+    tables: list[Any] = []
     room = KEPT_BYTES if keep else 0
 
     def work(table: Any) -> tuple[Tally, Any]:
@@ -199,13 +199,15 @@ def count(
 
     declarable = () if settled else plan.undeclared
     stream = map_rows(rows, plan.types, work, read, what="counting", declarable=declarable)
+
+    def tally_of(result: Any) -> Tally:
+        tables.append(result.value[1])
+        return cast(Tally, result.value[0])
+
     with expecting(rows, plan.schema):
-        for result in stream:
-            tally, table = result.value
-            pieces.add(tally)
-            tables.append(table)
+        tally = total(map(tally_of, stream)) or Tally(plan.schema)
     kept = None if any(table is None for table in tables) else tables
-    return pieces.total() or Tally(plan.schema), kept, stream.rejected
+    return tally, kept, stream.rejected
 
 
 def read_labelled(
