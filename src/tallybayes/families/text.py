@@ -50,7 +50,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
-from tallybayes.kernels.scoring import row_sums
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
@@ -303,8 +302,8 @@ class TextParameters(Parameters):
         bags = bags.weighted(self.text.words)
         data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
         if self.length_power:
-            sizes = np.diff(bags.indptr)
-            data = data / np.repeat(row_sums(bags.indptr, data) ** self.length_power, sizes)
+            owner = np.repeat(np.arange(len(bags.indptr) - 1), np.diff(bags.indptr))
+            data = data / np.bincount(owner, data)[owner] ** self.length_power
         before = None if missing is None else out[missing]
         self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
