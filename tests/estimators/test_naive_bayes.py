@@ -204,22 +204,6 @@ def test_priors(prior, expected):
     agree(ours, by_hand(LOAN, CHEAT, NEW, prior=expected.get))
 
 
-@pytest.mark.parametrize("alpha", [0, 10, np.float32(0.25), Fraction(1, 8)])
-def test_alpha(alpha):
-    new = {**NEW, "status": ["Single"] * 5, "owner": [False] * 5}  # both classes allow them
-    ours = NaiveBayes(alpha=alpha).fit(LOAN, CHEAT).predict_joint_log_proba(new)
-    agree(ours, by_hand(LOAN, CHEAT, new, alpha=Fraction(float(alpha))))
-
-
-def test_alpha_of_zero_rules_classes_out():
-    model = NaiveBayes(alpha=0).fit({"a": ["x", "y"], "b": ["x", "y"]}, ["p", "q"])
-    assert model.predict_proba({"a": ["x"], "b": ["x"]}).tolist() == [[1.0, 0.0]]
-    impossible = {"a": ["x"], "b": ["y"]}
-    for method in (model.predict, model.predict_proba, model.predict_log_proba):
-        with pytest.warns(tb.TallyBayesWarning, match="row 0 is impossible in every class"):
-            method(impossible)
-
-
 @pytest.mark.parametrize(
     "labels",
     [

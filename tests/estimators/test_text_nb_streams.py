@@ -106,19 +106,6 @@ def test_documents_come_in_any_container(container, compiled, monkeypatch):
     np.testing.assert_array_equal(stream.predict(made(ODD)), stream.predict(ODD))
 
 
-@pytest.mark.parametrize("container", ["pandas object", "polars"])
-def test_a_missing_document_says_nothing_but_counts_for_its_class(container):
-    texts = pd.Series(["aa bb", None, "bb"], dtype="str")
-    made = {"polars": lambda X: pl.Series(X.tolist(), dtype=pl.String)}.get(
-        container, lambda X: X.astype(container.split()[1])
-    )
-    X = made(texts if container != "polars" else texts.astype(object).where(texts.notna(), None))
-    model = TextNB(event="bernoulli").fit(X, ["p", "q", "q"])
-    np.testing.assert_allclose(model.predict_proba([None]), [[1 / 3, 2 / 3]])
-    # P(bb | q): one document of class q is there, and has it
-    assert np.exp(model.feature_log_prob_[1, model.vocabulary_["bb"]]) == pytest.approx(2 / 3)
-
-
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
 def test_a_weight_is_a_repetition(event):
     weights = [1, 2, 3, 1, 2, 1, 4, 0, 1, 2]

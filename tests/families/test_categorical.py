@@ -120,3 +120,20 @@ def test_a_value_never_seen_may_be_an_error_that_names_it():
         with pytest.raises(tb.TallyBayesError, match=message):
             ask()
     assert np.isfinite(model.joint_log_likelihood({"colour": [None], "size": [1]})).all()
+
+
+SIMPLE = {"x": ["red", "red", "blue"], "y": ["a", "a", "b"]}
+
+
+def test_declared_values_count_among_the_k_and_observed_ones_vanish_when_forgotten():
+    declared = tb.Categories(("red", "green", "blue", "grey"))
+    model = tb.NaiveBayes({"x": declared}, prior="uniform").fit({"x": SIMPLE["x"]}, SIMPLE["y"])
+    np.testing.assert_allclose(
+        model.predict_proba({"x": ["red"]})[0], np.array([3 / 6, 1 / 5]) / (3 / 6 + 1 / 5)
+    )
+    open_ended = tb.NaiveBayes("categorical", prior="uniform")
+    open_ended.fit({"x": [*SIMPLE["x"], "pink"]}, [*SIMPLE["y"], "b"])
+    open_ended.forget({"x": ["pink"]}, ["b"])
+    np.testing.assert_allclose(
+        open_ended.predict_proba({"x": ["red"]})[0], np.array([3 / 4, 1 / 3]) / (3 / 4 + 1 / 3)
+    )

@@ -89,6 +89,12 @@ def test_the_additive_floor_adds_a_part_of_the_largest_variance_to_all():
         assert normals.variance == pytest.approx(expected, rel=1e-9)
 
 
+@given(x=st.floats(-1e6, 1e6), other=st.floats(-1e6, 1e6))
+def test_a_constant_column_says_nothing(x, other):
+    model = tb.NaiveBayes("gaussian").fit({"x": [x] * 5}, list("aabbb"))
+    np.testing.assert_allclose(model.predict_proba({"x": [other]}), [[0.4, 0.6]], rtol=1e-12)
+
+
 # Logarithms
 
 

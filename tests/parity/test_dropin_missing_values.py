@@ -1,14 +1,12 @@
 """What the drop-ins do with values that are missing or were never seen."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes as sk
 
 import tallybayes as tb
 from parity.peers import (
-    ALL,
     COUNTING,
     SPARSE,
     assert_same,
@@ -69,22 +67,6 @@ def test_a_sparse_matrix_has_no_missing_values(name):
             each.fit(holes, y)
         with pytest.raises(ValueError, match="NaN"):
             each.fit(X, y).predict(holes)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_row_of_missing_values_has_the_prior(name):
-    X, y = data(name)
-    ours, _ = fitted(name, X, y)
-    expected = np.full(3, 1 / 3) if name == "ComplementNB" else np.bincount(y) / len(y)
-    np.testing.assert_allclose(ours.predict_proba(np.full((1, 4), np.nan)), [expected])
-
-
-def test_missing_values_of_pandas():
-    X, y = data("GaussianNB")
-    holes = with_holes(X, 1)
-    table = pd.DataFrame(holes, columns=list("abcd")).convert_dtypes()
-    ours, plain = tb.GaussianNB().fit(table, y), tb.GaussianNB().fit(holes, y)
-    assert_same(ours.predict_proba(table), plain.predict_proba(holes))
 
 
 @pytest.mark.parametrize(

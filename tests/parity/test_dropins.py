@@ -130,17 +130,6 @@ def test_a_class_without_any_weight(name):
     assert_same_predictions(ours, theirs, X)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_whole_weights_are_repetitions(name):
-    # but for GaussianNB's epsilon, which counts every row once
-    X, y = data(name)
-    w = np.random.default_rng(4).integers(1, 4, len(y))
-    parameters = {"var_smoothing": 0.0} if name == "GaussianNB" else {}
-    ours, _ = fitted(name, X, y, w, **parameters)
-    _, theirs = fitted(name, np.repeat(X, w, axis=0), np.repeat(y, w), **parameters)
-    assert_same_attributes(ours, theirs)
-
-
 FORMS = [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_matrix, sp.dok_array]
 
 
@@ -275,21 +264,6 @@ def test_no_smoothing_at_all(name):
     known = ~np.isnan(expected)
     assert_same(joint[known], expected[known])
     assert_same(joint, joint_by_formula(name, ours, X))
-
-
-@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "CategoricalNB"])
-def test_a_row_that_is_impossible_in_every_class_has_the_prior(name):
-    # scikit-learn's posterior is NaN
-    X, y = np.array([[0, 1], [0, 1], [1, 0]]), np.array([0, 0, 1])
-    ours = getattr(tb, name)(alpha=0.0).fit(X, y)
-    for method, expected in (
-        ("predict_proba", [[2 / 3, 1 / 3]]),
-        ("predict_log_proba", np.log([[2 / 3, 1 / 3]])),
-        ("predict", [0]),
-    ):
-        with pytest.warns(tb.TallyBayesWarning, match="row 0 is impossible in every class"):
-            assert_same(getattr(ours, method)(np.array([[1, 1]])), expected)
-    assert (ours.predict_joint_log_proba([[1, 1]]) == -np.inf).all()
 
 
 def test_complement_without_smoothing_is_the_limit_of_small_alphas():

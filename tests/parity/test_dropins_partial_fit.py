@@ -19,7 +19,6 @@ from parity.peers import (
     assert_same_predictions,
     data,
     pair,
-    with_holes,
 )
 
 CLASSES = [0, 1, 2]
@@ -132,14 +131,6 @@ def test_the_parameters_of_the_last_call_hold(name):
         each.partial_fit(X, y, CLASSES)
         each.set_params(alpha=0.1, class_prior=[0.1, 0.2, 0.7]).partial_fit(X, y)
     assert_same_model(ours, theirs, X)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_missing_values_in_batches(name):
-    X, y = data(name)
-    X = with_holes(X, 1)
-    ours, once = in_batches(getattr(tb, name)(), X, y), getattr(tb, name)().fit(X, y)
-    assert_same_model(ours, once, X)
 
 
 @pytest.mark.parametrize("name", ALL)

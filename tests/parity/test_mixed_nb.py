@@ -6,7 +6,6 @@ import mixed_naive_bayes
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.naive_bayes import GaussianNB
 
 import tallybayes as tb
 
@@ -116,35 +115,3 @@ def test_the_constructor_is_theirs():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         tb.MixedNB(**parameters).fit(*data())
-
-
-def test_no_underflow():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 60)
-    X = rng.normal(y[:, None], 1.0, (60, 400))
-    X[:, 0] = y
-    ours, theirs = tb.MixedNB([0]).fit(X, y), mixed_naive_bayes.MixedNB([0]).fit(X, y)
-    far = X + 3.0
-    far[:, 0] = y
-    with np.errstate(invalid="ignore"):
-        assert np.isnan(theirs.predict_proba(far)).all()
-    numbers = GaussianNB(var_smoothing=1e-9).fit(X[:, 1:], y)
-    shares = (np.eye(2) * np.bincount(y)[:, None] + 0.5) / (np.bincount(y)[:, None] + 1.0)
-    expected = numbers.predict_joint_log_proba(far[:, 1:]) + np.log(shares[:, y]).T
-    np.testing.assert_allclose(ours.predict_joint_log_proba(far), expected, rtol=1e-6)
-
-
-def test_missing_values_and_new_categories_leave_their_factors_out():
-    X, y = data(rows=200)
-    ours = tb.MixedNB(CATEGORICAL, var_smoothing=0.0).fit(X, y)
-    new = data(5)[0]
-    for columns, kept in (([0], [1, 2, 3, 4]), ([3], [0, 1, 2, 4]), ([1, 2], [0, 3, 4])):
-        holes = new.copy()
-        holes[:, columns] = np.nan
-        places = [kept.index(column) for column in CATEGORICAL if column in kept]
-        without = mixed_naive_bayes.MixedNB(places, var_smoothing=0.0).fit(X[:, kept], y)
-        expected = without.predict_proba(new[:, kept])
-        np.testing.assert_allclose(ours.predict_proba(holes), expected, atol=1e-10)
-    unseen, holes = new.copy(), new.copy()
-    unseen[:, 4], holes[:, 4] = 77, np.nan
-    np.testing.assert_allclose(ours.predict_proba(unseen), ours.predict_proba(holes), rtol=1e-9)

@@ -65,12 +65,6 @@ def test_a_value_never_seen_is_ignored_or_smoothed(unseen, expected):
     np.testing.assert_allclose(found, np.array(expected) / sum(expected), rtol=1e-12)
 
 
-def test_a_value_never_seen_may_be_refused():
-    model = tb.NaiveBayes("categorical", unseen="error").fit(ROWS, LABELS)
-    with pytest.raises(tb.TallyBayesError, match="'x'"):
-        model.predict({"x": ["w"], "z": ["s"]})
-
-
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
 def test_words_outside_the_vocabulary_are_ignored_at_any_length(event):
     model = tb.TextNB(event=event).fit(["win cash now", "lunch now", "see you"], list("sha"))

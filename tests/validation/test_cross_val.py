@@ -180,16 +180,6 @@ def test_weights_count_where_a_model_learns(name, folds):
 # Labels and rare classes
 
 
-def test_labels_come_back_as_they_were():
-    names = np.array(["no", "yes", "maybe"])[Y]
-    held = tb.NaiveBayes().cross_val(NUMBERS, names, folds=3)
-    assert held.classes == ("maybe", "no", "yes")
-    assert set(held.labels) <= {"maybe", "no", "yes"}
-    held = tb.NaiveBayes().cross_val(NUMBERS, Y == 1)
-    assert held.classes == (False, True)
-    assert len(list(held.folds())) == 10
-
-
 @pytest.mark.parametrize("folds", [3, "loo", KFold(3)], ids=str)
 def test_a_class_that_a_model_never_saw_has_no_chance(folds):
     y = Y.copy()

@@ -68,13 +68,6 @@ def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin):
 
 
 @pytest.mark.parametrize("setting", SETTINGS[::3], ids=str)
-def test_repeats_hold_out_every_row_several_times(setting):
-    rows = setting.examples(12, seed=3)
-    y = np.array([ord(label) for label, _, _ in rows])
-    assert_as_refitted(setting, rows, list(folds_of(3, y, repeats=2, stratified=False)))
-
-
-@pytest.mark.parametrize("setting", SETTINGS[::3], ids=str)
 def test_several_ways_to_estimate_share_one_counting(setting):
     data = encode(setting, setting.examples(12, seed=4))
     recipes, folds = [setting.recipe(prior) for prior in PRIORS[:3]], folds_of(3, data.y)

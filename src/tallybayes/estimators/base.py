@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import replace
 from numbers import Number
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -76,6 +76,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: Array
     n_features_in_: int
+    _tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True}  # what scikit-learn may expect of X
+    _poor_score: ClassVar[bool] = False  # on tables of scikit-learn's that do not suit it
     _fitted: Fitted | None
     _calibration: Calibration | None = None
 
@@ -346,3 +348,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._set_names(features, not isinstance(features, NumberedNames))
         labels = np.array(fitted.classes) if labels is None else labels
         self._become(fitted.tally, fitted.recipe, labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name, value in self._tags.items():
+            setattr(tags.input_tags, name, value)
+        tags.classifier_tags.poor_score = self._poor_score
+        return tags

@@ -85,6 +85,12 @@ n_features_in_, feature_names_in_
     ['spam', 'ham']
     """
 
+    _tags: ClassVar[Mapping[str, bool]] = {
+        **Smoothed._tags,
+        "categorical": True,
+        "positive_only": True,
+    }
+    _poor_score: ClassVar[bool] = True
     _rules: ClassVar[Mapping[str, Rule]] = {
         **Smoothed._rules,
         "alpha": AT_LEAST_0,
@@ -163,13 +169,6 @@ n_features_in_, feature_names_in_
     def n_categories_(self) -> NDArray[np.int64]:
         """The number of categories of each column."""
         return np.array([len(labels) for labels in self._parameters.labels], np.int64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _whole(X: Array, names: Sequence[str]) -> Any:

@@ -24,21 +24,19 @@ class Discrete(Smoothed):
     """A drop-in whose tally is one sum for each class and column."""
 
     _options: ClassVar[dict[str, Any]] = {"accept_sparse": "csr"}
+    _tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True, "sparse": True}
+    _poor_score: ClassVar[bool] = True
 
     @property
     def feature_count_(self) -> Floats:
         """The weighted sum of each column in each class."""
         return read_only(self._block.sums)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
 
 class Counting(Discrete):
     """A drop-in for columns that must not be negative."""
+
+    _tags: ClassVar[Mapping[str, bool]] = {**Discrete._tags, "positive_only": True}
 
     def _schema_of(self, rows: Any = None) -> Schema:
         return Schema.same(self._names(), Count())
@@ -59,11 +57,6 @@ class Counting(Discrete):
     def feature_log_prob_(self) -> Floats:
         """What one occurrence of each column adds to the score of each class."""
         return read_only(self._parameters.weights)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class MultinomialNB(Counting):

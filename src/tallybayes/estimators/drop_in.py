@@ -136,11 +136,6 @@ class DropIn(TallyClassifier):
         tally = fitted.tally.with_schema(self._schema_of())
         self._become(tally, self._recipe(tally, fitted.recipe.declared_classes))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class Smoothed(DropIn):
     """A drop-in with `alpha`, and with a prior that is learned or given."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class MixedNB(NaiveBayes):
     [0, 1, 1, 1]
     """
 
+    _tags: ClassVar[Mapping[str, bool]] = {**NaiveBayes._tags, "sparse": False}
     prior = "empirical"
     unseen = "ignore"
     positive = None
@@ -99,8 +100,3 @@ class MixedNB(NaiveBayes):
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
         return {}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -93,6 +93,9 @@ class NaiveBayes(TallyClassifier):
     owner   Categorical(alpha=1.0)        1  text
     """
 
+    _tags: ClassVar[Mapping[str, bool]] = dict.fromkeys(
+        ("allow_nan", "categorical", "sparse", "string"), True
+    )
     columns: Any
     prior: Any
     _spec: ColumnSpec
@@ -399,14 +402,6 @@ class NaiveBayes(TallyClassifier):
             self.columns[... if name is None else name] = DROP
         self._spec = column_spec(self.columns, fitted.tally.schema.names)
         self._calibration = fitted.recipe.calibration
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _target(y: Any, names: Sequence[str]) -> str:

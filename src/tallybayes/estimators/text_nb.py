@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -127,6 +127,10 @@ class TextNB(NaiveBayes):
         self.positive = positive
         self.calibration = calibration
 
+    _tags: ClassVar[Mapping[str, bool]] = {
+        **NaiveBayes._tags,
+        **dict.fromkeys(("two_d_array", "sparse", "categorical"), False),
+    }
     unseen = "ignore"  # what is said of other families than text
     _idf: Idf | None = None
 
@@ -282,13 +286,6 @@ class TextNB(NaiveBayes):
         complement = weights.text.event == "complement"
         found = weights.bag.by_column.T if complement else weights.fractions.log()
         return read_only(found[:, weights.terms.order])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = False
-        return tags
 
 
 def _listed(X: Any) -> Any:

@@ -168,23 +168,20 @@ def entropy_edges(
     >>> entropy_edges(np.array([1, 2, 3, 4, 7, 8, 9, 10]), np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2)
     (5.5,)
     """
-    x = np.clip(np.asarray(x, np.float64), -LARGEST, LARGEST)
     w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
-    there = np.flatnonzero(~np.isnan(x) & (w > 0.0))
-    order = there[np.argsort(x[there], kind="stable")]
-    if not len(order):
+    there = ~np.isnan(np.asarray(x, np.float64)) & (w > 0.0)
+    values, at = np.unique(np.clip(x[there], -LARGEST, LARGEST), return_inverse=True)
+    if not len(values):
         return ()
-    x, y, w = x[order], np.asarray(y_codes)[order].astype(np.int64), w[order]
-    # equal values cannot be parted, and between neighbours of one and the same class a cut is never
-    # best (Fayyad and Irani, 1992): what begins there are runs
-    starts = np.flatnonzero(np.append(True, x[1:] != x[:-1]))
-    least, greatest = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
-    alike = (least[1:] == greatest[:-1]) & (greatest[1:] == least[:-1])
-    starts = starts[np.append(True, ~alike)]
-    cells = y * len(starts) + np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
-    flat = np.bincount(cells, w, n_classes * len(starts)).astype(np.float64)
-    cuts = starts[_cut(flat.reshape(n_classes, -1))].tolist()
-    return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in cuts))
+    cells = np.asarray(y_codes, np.int64)[there] * len(values) + at
+    flat = np.bincount(cells, w[there], n_classes * len(values)).astype(np.float64)
+    counts = flat.reshape(n_classes, -1)
+    # between neighbours of one and the same class a cut is never best (Fayyad and Irani, 1992):
+    # what begins elsewhere are runs
+    only = np.where((counts > 0.0).sum(axis=0) == 1, counts.argmax(axis=0), -1)
+    starts = np.flatnonzero(np.append(True, (only[1:] != only[:-1]) | (only[1:] < 0)))
+    cuts = starts[_cut(np.add.reduceat(counts, starts, axis=1))].tolist()
+    return tuple(sorted(_between(float(values[k - 1]), float(values[k])) for k in cuts))
 
 
 def _cut(counts: Floats) -> list[int]:

@@ -222,12 +222,22 @@ class UnitsLeftOut(LeftOut):
             out[unsure] = self.anew(unit, unsure)
         return out
 
+    def own_sum(self, units: list[int]) -> tuple[Floats, Array]:
+        """Return the sums of the terms of each row's own class, and the rows that are unsure."""
+        unsure = np.unique(np.concatenate([self.unsure(unit) for unit in units]))
+        return sum((self.own(unit) for unit in units), np.zeros(len(self.task.of.y))), unsure
+
     def scores(self) -> Floats:
-        """Return the sums of the terms, by row and class."""
-        out = np.zeros((len(self.task.of.y), len(self.task.of.rows)))
-        for unit in range(len(self.apart)):
-            out += self.unit(unit)
-        return out
+        """Return the sums of the terms, by row and class: of all units that stand apart at once."""
+        task, units = self.task, np.flatnonzero(self.apart).tolist()
+        out = np.zeros((len(task.of.y), len(task.of.rows)))
+        if units:
+            some = task.parameters.select(units)
+            some.add_log_likelihood(take_columns(task.block, units), out)
+            out[np.arange(len(out)), task.of.y], unsure = self.own_sum(units)
+            if len(unsure):
+                out[unsure] = sum(self.unit(unit)[unsure] for unit in units)
+        return sum((self.unit(unit) for unit in np.flatnonzero(~self.apart).tolist()), out)
 
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
@@ -264,27 +274,22 @@ class NormalsLeftOut(UnitsLeftOut):
             held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
             return np.flatnonzero(held > MOST)
 
-    def scores(self) -> Floats:
+    def own_sum(self, units: list[int]) -> tuple[Floats, Array]:
         """Return the same in closed form, where rows have no weights and no floor is added."""
         task, counted, apart = self.task, self.task.counted, self.apart
         family: Any = task.family
         if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
-            return super().scores()
+            return super().own_sum(units)
         n, m2 = counted.weight, np.where(apart, counted.m2, 1.0)
         left = np.where(apart, n - 1.0, 1.0)
         freedom = np.where(apart, n - 1.0 - family.ddof, 1.0)
         heights = -0.5 * np.log(2.0 * np.pi * m2 / freedom)
         curves = np.where(apart, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
-        block, units = np.asarray(task.block), np.flatnonzero(apart).tolist()
+        block = np.asarray(task.block)
         own, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
         if task.parameters.log:  # the density of x is that of log x divided by x
             own -= np.where(apart & ~np.isnan(block), block, 0.0).sum(axis=1)
-        out = np.zeros((len(own), len(task.of.rows)))
-        task.parameters.select(units).add_log_likelihood(take_columns(block, units), out)
-        out[np.arange(len(out)), task.of.y] = own
-        if len(unsure):
-            out[unsure] = sum(self.anew(unit, unsure) for unit in units)
-        return sum((self.unit(unit) for unit in np.flatnonzero(~apart).tolist()), out)
+        return own, unsure
 
 
 class WidestLeftOut(NormalsLeftOut):
@@ -347,54 +352,52 @@ class TablesLeftOut(UnitsLeftOut):
     """
 
     def __init__(self, task: LeaveOneOutTask, alone: Mask) -> None:
-        super().__init__(task, np.ones(len(task.info.names), bool))
-        self._alone, self._unseen = alone, getattr(task.family, "unseen", None)
+        unseen, alone = getattr(task.family, "unseen", None), alone & (task.weights > 0.0)[:, None]
+        if unseen == "error":
+            task = replace(task, family=structs.replace(cast(Any, task.family), unseen="ignore"))
+        super().__init__(task, np.array(list(map(bool, task.parameters.labels)), bool))
+        self.inexact |= alone.any(axis=1) & (unseen == "error")
+        self._alone, self._smooth = alone, unseen == "smooth"
         self._places = task.parameters.places(task.block)
         self._rows = task.counted.with_labels(task.parameters.labels).rows
-        if self._unseen == "error":
-            self.inexact |= alone.any(axis=1)
 
-    def _left(self, unit: int) -> tuple[Array, Floats, Floats]:
-        """Return rows with a value, what is left above their fraction and what below."""
-        rows, task = np.flatnonzero(self._places[:, unit] >= 0), self.task
-        y, w, of = task.of.y[rows], task.weights[rows], task.parameters.ratios(unit)
-        counted, at = self._rows[:, task.parameters.here(unit)], (y, self._places[rows, unit])
-        above = np.where(counted[at] > 1, of.count[at] - w, 0.0) + of.added[at]
-        below = np.where(counted.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
-        return rows, np.maximum(above, 0.0), below
+    def _left(self, unit: int) -> tuple[Floats, Floats, Any]:
+        """Return what is left above and below fractions without a row, and which is each row's."""
+        of, w = self.task.parameters.ratios(unit), self.task.weights
+        counted = self._rows[:, self.task.parameters.here(unit)]
+        which: Any = self.task.of.y, np.maximum(self._places[:, unit], 0)
+        at = which
+        if self.task.of.w is None:  # then rows of a cell have the same
+            at, w = ..., np.ones(1)
+        above = (np.where(counted > 1, of.count, 0.0)[at] - w * (counted > 1)[at]) + of.added[at]
+        some = np.broadcast_to(counted.sum(axis=1, keepdims=True) > 1, counted.shape)
+        below = (np.where(some, of.total, 0.0)[at] - w * some[at]) + of.added_total[at]
+        return np.maximum(above, 0.0), below, which if at is ... else ...
 
     def own(self, unit: int) -> Floats:
         """Return the term of each row's own class."""
-        rows, above, below = self._left(unit)
-        out = np.zeros(len(self._places))
-        out[rows] = safe_log(above / np.where(below > 0.0, below, 1.0))
-        return out
+        above, below, which = self._left(unit)
+        logs = safe_log(above / np.where(below > 0.0, below, 1.0))
+        return np.where(self._places[:, unit] >= 0, logs[which], 0.0)
 
     def unsure(self, unit: int) -> Array:
         """Return the rows without which all classes may change.
 
-        They are those of values that are smoothed as unseen; and where nothing is added, those
+        They are those of values that are unknown without them; and where nothing is added, those
         without which, or with which, a class takes what all classes together say.
         """
-        rows, _, below = self._left(unit)
-        of = self.task.parameters.ratios(unit)
-        smoothed = self._alone[rows, unit] & (self._unseen == "smooth")
-        pooled = (below <= 0.0) | (of.total + of.added_total <= 0.0).any()
-        return np.asarray(rows[smoothed | pooled])
+        of, (_, below, which) = self.task.parameters.ratios(unit), self._left(unit)
+        pooled = (below <= 0.0)[which] | (of.total + of.added_total <= 0.0).any()
+        return np.flatnonzero(self._alone[:, unit] | (pooled & (self._places[:, unit] >= 0)))
 
     def anew(self, unit: int, rows: Array) -> Floats:
         """Return the terms of some rows, by row and class; rows that are alike have the same."""
-        places = np.where(self._alone[:, unit], -2, self._places[:, unit])
-        alike = np.stack([self.task.of.y, self.task.weights, places])[:, rows]
+        alone, y, w = self._alone[rows, unit], self.task.of.y[rows], self.task.weights[rows]
+        if not self._smooth:  # a factor that is left out
+            y, w = np.where(alone, 0, y), np.where(alone, 0.0, w)
+        alike = np.stack([y, w, np.where(alone, -2, self._places[rows, unit])])
         _, some, which = np.unique(alike, axis=1, return_index=True, return_inverse=True)
         return super().anew(unit, rows[some])[which.ravel()]
-
-    def unit(self, unit: int) -> Floats:
-        """Return the terms of one unit, by row and class."""
-        out = super().unit(unit)
-        if self._unseen != "smooth":
-            out[self._alone[:, unit]] = 0.0
-        return out
 
 
 @left_out.register(Multinomial)

@@ -20,7 +20,7 @@ from tallybayes.metrics.scores import (
     Reliability,
     check_score,
     mean_of_defined,
-    n_zero_probability,
+    of_true,
     sd_of_defined,
 )
 from tallybayes.rendering import Part, Renderable, Table, plain
@@ -85,7 +85,7 @@ class ClassificationReport(Renderable):
     def of(cls, rows: Predictions, notes: Sequence[str] = ()) -> ClassificationReport:
         """Score predictions."""
         folds = tuple(part.scores() for part in rows.folds())
-        zero, confusion = n_zero_probability(rows), rows.confusion
+        zero, confusion = int((of_true(rows) == 0.0).sum()), rows.confusion
         return cls(
             confusion,
             rows.scores(),
@@ -177,8 +177,7 @@ class ClassificationReport(Renderable):
         columns += [(short, "count") for short in FOUR.values()]
         columns += [(name, "score") for name in MEASURES]
         rows = [(label, *numbers.values()) for label, numbers in self.per_class.items()]
-        caption = "each class against the others"
-        return Table.of(caption, columns, rows, most=most, name="by class")
+        return Table.of("each class against the others", columns, rows, most=most, name="by class")
 
     def document(self) -> Iterator[Part]:
         """Show the scores, and those of each class if they are not too many."""

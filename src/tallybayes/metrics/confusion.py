@@ -194,8 +194,7 @@ class Confusion(Renderable):
         What is undefined counts as 0, as with scikit-learn's ``zero_division=0``.
         """
         if name not in MEASURES:
-            hint = did_you_mean(name, MEASURES)
-            raise TallyBayesError(f"{name!r} is no measure of a class; {hint}")
+            raise TallyBayesError(f"{name!r} is no measure; {did_you_mean(name, MEASURES)}")
         values = np.nan_to_num(getattr(self, name))
         occurs = (self.counts.sum(0) > 0) | (self.counts.sum(1) > 0)
         return float(values[occurs].mean()) if occurs.any() else math.nan

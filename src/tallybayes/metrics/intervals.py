@@ -12,7 +12,7 @@ Everything is in closed form, so the same rows always give the same limits:
   ranking, there were as many trials as the smaller side has rows.
 - Log-loss and Brier score are means over rows: mean +- z standard errors, as far as such values
   can occur.
-- All other scores have none (`NO_INTERVAL` says why).
+- All other scores have none (`NO_INTERVAL`).
 
 The n of weighted rows is their effective number, (sum of w)^2 / sum of w^2, so nothing changes when
 all weights are doubled.
@@ -33,15 +33,12 @@ from tallybayes.metrics.scores import CLIP, MEANS, NAMES, check_score
 
 Interval = tuple[float, float]
 
-NO_INTERVAL = {
-    "expected_calibration_error": "chance alone makes it greater than 0, more so with few rows, so "
-    "that neither a bootstrap nor a standard error tells where the true one is",
-    "average_precision": "it depends on how rare the class is in these very rows",
-    **dict.fromkeys(
-        ("balanced_accuracy", "matthews_corrcoef", "precision_macro", "recall_macro", "f1_macro"),
-        "it is no share of rows, but made of several, some perhaps of a class of few rows",
-    ),
-}
+# chance alone makes the calibration error greater than 0; precision depends on how rare a class is
+# in these very rows; the others are no shares of rows, but made of several
+NO_INTERVAL = (
+    *("expected_calibration_error", "average_precision", "balanced_accuracy"),
+    *("matthews_corrcoef", "precision_macro", "recall_macro", "f1_macro"),
+)
 UNKNOWN: Interval = (math.nan, math.nan)
 LEAST = 1e-100  # of the greatest weight; a row of less is no row
 
@@ -118,9 +115,8 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
         return _of_mean(MEANS[name](rows), rows.weight, z, most)
     if name == "roc_auc":
         return _of_roc_auc(rows, z)
-    if n != 2:  # a macro average
-        return UNKNOWN
-    return _of_class(name, counts, squares, rows.positive_place, z)
+    # of more classes they are macro averages
+    return _of_class(name, counts, squares, rows.positive_place, z) if n == 2 else UNKNOWN
 
 
 def _share(hits: float, total: float, squares: float, z: float) -> Interval:
@@ -135,8 +131,8 @@ def _of_class(name: str, counts: Floats, squares: Floats, k: int, z: float) -> I
     is_class = np.arange(len(counts)) == k
     predicted, true = np.meshgrid(is_class, is_class, indexing="ij")
     hits = predicted & true if name != "specificity" else ~predicted & ~true
-    among = {"precision": predicted, "recall": true, "specificity": ~true, "f1": predicted | true}
-    of = among[name]
+    among = {"precision": predicted, "recall": true, "specificity": ~true}
+    of = among.get(name, predicted | true)
     low, high = _share(counts[hits].sum(), counts[of].sum(), squares[of].sum(), z)
     return (low, high) if name != "f1" else (2 * low / (1 + low), 2 * high / (1 + high))
 

@@ -18,7 +18,7 @@ out makes its class a little rarer and ranks it a little lower.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,6 @@ from tallybayes.metrics.confusion import MEASURES, Confusion
 from tallybayes.rendering import Part, Renderable, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tallybayes.metrics.predictions import Predictions
 
 Floats = NDArray[np.float64]
@@ -77,18 +75,13 @@ def score_of(name: str, rows: Predictions, confusion: Confusion) -> float:
     return float(getattr(confusion, name))
 
 
-def _of_true(rows: Predictions) -> Floats:
+def of_true(rows: Predictions) -> Floats:
     """Return the probability of each row's true class."""
     return rows.proba[np.arange(len(rows)), rows.true]
 
 
-def _right(rows: Predictions) -> Floats:
-    right: Floats = (rows.predicted == rows.true).astype(np.float64)
-    return right
-
-
 def _log_losses(rows: Predictions) -> Floats:
-    logs: Floats = np.log(np.maximum(_of_true(rows), CLIP))
+    logs: Floats = np.log(np.maximum(of_true(rows), CLIP))
     return -logs + 0.0
 
 
@@ -101,15 +94,10 @@ def _squares(rows: Predictions) -> Floats:
 
 # What each row adds to the scores that are means over rows.
 MEANS: dict[str, Callable[[Predictions], Floats]] = {
-    "accuracy": _right,
+    "accuracy": lambda rows: (rows.predicted == rows.true).astype(np.float64),
     "log_loss": _log_losses,
     "brier_score": _squares,
 }
-
-
-def n_zero_probability(rows: Predictions) -> int:
-    """Return the number of rows whose true class had probability 0."""
-    return int(np.count_nonzero(_of_true(rows) == 0.0))
 
 
 def mean(values: Floats, weights: Floats | None = None) -> float:

@@ -123,10 +123,9 @@ class Recipe:
                     f"{family} applies to no column: none was counted as {family.kind}; declare it "
                     f"before counting, for example Tally.of(X, y, columns={{name: {family}}})"
                 )
-            for name in schema.names if isinstance(family.kind, Intervals) else ():
+            for name in schema.edges if isinstance(family.kind, Intervals) else ():
                 kind = schema.kind(name)
-                other_edges = isinstance(kind, Intervals) and not family.kind.fits(kind)
-                if other_edges and name not in self.columns:
+                if name not in self.columns and not family.kind.fits(kind):
                     raise TallyBayesError(
                         f"column {name!r} was counted as {kind}, but {family} has other edges; "
                         "leave them out, Bins(alpha=...), or count again"

@@ -254,8 +254,8 @@ class ModelSpec:
             return label_of(label, labels)
 
         def relabelled(word: Any) -> Any:  # guesses by class are for real labels
-            p = getattr(word, "p", None)
-            return structs.replace(word, p=p.relabelled(real)) if isinstance(p, ByClass) else word
+            p: Any = getattr(word, "p", None)
+            return structs.replace(word, p=p.relabelled(real)) if hasattr(p, "relabelled") else word
 
         prior, columns = self.prior, self.columns
         if isinstance(prior, Mapping):

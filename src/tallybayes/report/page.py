@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.metrics import ClassificationReport, Predictions
-from tallybayes.metrics.intervals import NO_INTERVAL
 from tallybayes.model import Fitted
 from tallybayes.modelfile import Provenance
 from tallybayes.rendering import words
@@ -154,7 +153,6 @@ def model_report(
         policy=POLICY,
         style=Path(__file__).with_name("report.css").read_text(encoding="utf-8") + STYLE,
         version=_own_version(),
-        reasons=NO_INTERVAL,
         model_file=shlex.quote(path or "MODEL.tally"),
         made_with=list(_made(contents)),
     )
