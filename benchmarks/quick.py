@@ -35,9 +35,11 @@ from sklearn.preprocessing import OneHotEncoder
 import tallybayes as tb
 from benchmarks import cases, mixed_files
 from benchmarks.peers import scikit_learn
+from tallybayes.model.specification import ModelSpec
 from tallybayes.workflows.training import train
 
 STORED = Path(__file__).with_suffix(".json")
+PLAIN = ModelSpec(plain=True)
 MARGIN = 1.6  # so many times the stored ratio is slower
 SECONDS, TURNS = 1.2, 12  # for one path and its reference
 
@@ -127,7 +129,7 @@ def files() -> Iterator[Case]:
             write(rows.slice(0, n_rows), path)
             yield Case(
                 f"files: fit {name}",
-                lambda path=path: train(path, mixed_files.TARGET, scores=False),
+                lambda path=path: train(path, mixed_files.TARGET, PLAIN, scores=False),
                 lambda path=path, read=read: read(path),
             )
 
@@ -140,7 +142,7 @@ def ids() -> Iterator[Case]:
         parquet.write_table(pa.table({"id": names, "label": labels}), path)
         yield Case(
             "ids: fit 200,000 of them",
-            lambda: train(path, "label", scores=False),
+            lambda: train(path, "label", PLAIN, scores=False),
             lambda: np.unique(names, return_inverse=True),
         )
 

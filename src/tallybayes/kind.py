@@ -59,6 +59,11 @@ class Kind(Value, frozen=True):
             raise unequal(name, self, other, f"declare it on both with columns={{{name!r}: ...}}")
         return self
 
+    @property
+    def absent(self) -> Any:
+        """What a row without any value counts as, if it is counted as anything."""
+        return None
+
     def fits(self, counted: Kind) -> bool:
         """Tell whether what was counted is what this kind, which a family wants, stands for."""
         return self == counted

@@ -448,6 +448,9 @@ class Part(Value, frozen=True):
         return str(self.values[code]) if self.edges is None else Intervals(self.edges).named(code)
 
 
+GAP = Part(missing=True)  # of which nothing counts but whether there is a value
+
+
 @register_kind
 class Joint(Kind, frozen=True):
     """Columns that are looked at together, or once more in another way, counted by value.
@@ -502,6 +505,13 @@ class Joint(Kind, frozen=True):
             codes[:, unit] = np.where(known, at, -1)
         return Coded(codes, None)
 
+    @property
+    def absent(self) -> Label:
+        """The value that a row has in which all columns of the only unit are missing."""
+        (parts,) = self.units
+        codes = [part.code(None) for part in parts]
+        return -1 if min(codes) < 0 else int(np.ravel_multi_index(codes, self.shape))
+
     def fits(self, counted: Kind) -> bool:
         """Tell whether columns were counted together."""
         return isinstance(counted, Joint)
@@ -533,7 +543,10 @@ class Joint(Kind, frozen=True):
     def title(self, columns: Sequence[str]) -> str:
         """Name the only unit: "age x income", or "age in 10 parts"."""
         (parts,) = self.units
-        if parts == (Part(missing=True),):
+        if parts == (GAP,):
             return f"{columns[0]} is missing"
         names = sorted({part.name for part in parts if part.name})
         return " x ".join(columns) + (f" in {', '.join(names)}" if names else "")
+
+
+GAPS = Joint(((GAP,),))  # whether one column has a value

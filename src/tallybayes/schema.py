@@ -15,7 +15,17 @@ from msgspec import structs
 
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kinds import KINDS, Binary, Categories, Count, Intervals, Kind, Numeric
+from tallybayes.kinds import (
+    GAP,
+    KINDS,
+    Binary,
+    Categories,
+    Count,
+    Intervals,
+    Joint,
+    Kind,
+    Numeric,
+)
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.labels import Label
 
@@ -177,6 +187,11 @@ class Schema:
         if len({*titles, *self.names}) < len(titles) + len(self.names):
             raise TallyBayesError(f"two units, or a unit and a column, share a name: {titles}")
         return extended
+
+    def with_gaps(self) -> Schema:
+        """Return a schema that also counts of each column whether its value is missing."""
+        kind = Joint(((GAP,),) * len(self.names))
+        return self.with_extra(kind, *((str(name),) for name in self.names))
 
     def joined(self, other: Schema, overruled: Collection[str] = ()) -> Schema:
         """Return a schema with the columns of both; a column that both have must be one kind.

@@ -45,7 +45,7 @@ def done(cli):
 @pytest.fixture
 def loan(done):
     """A model of the ten loans."""
-    done("fit", "loan.csv", "-t", "cheat", "-o", "loan.tally", "-q", "--no-scores")
+    done("fit", "loan.csv", "-t", "cheat", "-o", "loan.tally", "-q", "--no-scores", "--plain")
     return "loan.tally"
 
 

@@ -18,7 +18,7 @@ LAPLACE = {  # by hand: prior x owner No x Married x density
     "Yes": 3 / 10 * 4 / 5 * 1 / 6 * math.exp(-900 / 50) / math.sqrt(2 * math.pi * 25),
 }
 P_NO = LAPLACE["No"] / sum(LAPLACE.values())
-FIT = ("fit", "loan.csv", "-t", "cheat", "-qo", "a.tally", "--no-scores")
+FIT = ("fit", "loan.csv", "-t", "cheat", "-qo", "a.tally", "--no-scores", "--plain")
 
 
 def rows_of(text):
@@ -69,7 +69,7 @@ def test_reading_options_reach_the_reader(done, data):
     (data / "b.txt").write_text("1,5;a;-\n2,5;b;x\n3,0;a;y\n4,0;b;y\n", encoding="utf-16")
     done(
         *("fit", "b.txt", "-t", "x1", "-o", "b.tally", "-q", "--no-scores", "--format", "csv"),
-        *("--delimiter", ";", "--decimal", ",", "--missing", "-", "--no-header"),
+        *("--delimiter", ";", "--decimal", ",", "--na", "-", "--no-header"),
         *("--encoding", "utf-16"),
     )
     kinds = {name: type(kind).__name__ for name, kind, _ in load("b.tally").fitted.tally.schema}
@@ -240,8 +240,9 @@ def test_samples_are_rows_given_what_is_known(done, facts, loan):
 
 
 def test_leaving_rows_out_is_what_fit_does(facts):
-    fitted = facts("fit", "loan.csv", "-t", "cheat", "-o", "a.tally")["leave_one_out"]["scores"]
-    found = facts("evaluate", "loan.csv", "-t", "cheat", "--loo")["scores"]
+    args = ("loan.csv", "-t", "cheat", "--plain")
+    fitted = facts("fit", *args, "-o", "a.tally")["leave_one_out"]["scores"]
+    found = facts("evaluate", *args, "--loo")["scores"]
     assert found == pytest.approx(fitted)
 
 

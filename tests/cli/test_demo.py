@@ -68,7 +68,7 @@ def test_what_is_decided_and_said_is_true(results):
     rows = results["spam", "predict spam.tally"]["predictions"]
     assert [row["prediction"] for row in rows] == ["spam", "not spam"]
     assert f"{rows[0]['P(spam)']:.4f}" == "0.6363"
-    scores = results["loan", "evaluate loan.csv"]
+    scores = results["loan", "evaluate --plain"]
     assert (scores["scores"]["accuracy"], scores["training"]["accuracy"]) == (0.8, 1.0)
 
 

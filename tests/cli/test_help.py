@@ -89,7 +89,7 @@ def test_everything_is_explained_once_and_examples_are_understood(name):
 @pytest.mark.parametrize(
     ("group", "struct", "otherwise"),
     [
-        (options.READING, ReadOptions, {"no_header": "header"}),
+        (options.READING, ReadOptions, {"no_header": "header", "na": "missing"}),
         (options.SPECIFICATION, ModelSpec, {}),
     ],
     ids=["reading", "specification"],
@@ -103,8 +103,8 @@ def test_options_are_the_fields_of_what_the_workflows_take(group, struct, otherw
         default = known[otherwise.get(each.name, each.name)]
         if said and each.name != "encoding":  # for which UTF-16 is found out too
             assert said[1] == (f"{default:g}" if isinstance(default, float) else default)
-        elif each.name not in ("missing", "no_header", "encoding"):
-            assert default in (None, (), "auto")
+        elif each.name not in ("na", "no_header", "encoding"):
+            assert default in (None, (), False, "auto")
 
 
 def test_the_version_is_printed(capsys):

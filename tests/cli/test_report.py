@@ -53,8 +53,8 @@ def test_the_commands_on_the_page_make_it_again(done, loan, data):
     folder.mkdir()
     lines = [f"{head};w", *(f"{row};{k % 3 + 1}" for k, row in enumerate(rest))]
     (folder / "my  loans.csv").write_text("\n".join([lines[0], "No;Single;x;No;1", *lines[1:]]))
-    more = ["--target", "the truth", "--weight", "w", "--delimiter", ";", "--missing", "?"]
-    more += ["--missing", "", "--bad-rows", "skip"]
+    more = ["--target", "the truth", "--weight", "w", "--delimiter", ";", "--na", "?"]
+    more += ["--na", "", "--bad-rows", "skip"]
     name = f"{folder.name}/my  loans.csv"
     done("report", loan, "-d", name, *more, "--title", "it's $HOME", "-o", "a.html", "-q")
     page = (data / "a.html").read_text(encoding="utf-8")

@@ -24,6 +24,10 @@ X = {
 }
 KINDS = {WORDS: tb.Text(tb.Words(str.split, lowercase=False))}
 MODEL = tb.NaiveBayes(KINDS).fit(X, Y)
+PLACES = (np.arange(N) + np.arange(N) // 7) % 3
+TOGETHER = tb.SemiNaiveBayes(KINDS, joints=[(COLUMN, "_c$")]).fit(
+    X, np.array(HOSTILE, object)[((X[COLUMN] > 1.0) + PLACES) % 3]
+)
 RECORD = {name: values[1] for name, values in X.items()}
 OF_ROWS = ("RocCurve", "PrecisionRecall", "Threshold", "Reliability", "ConfusionMatrix")
 
@@ -32,6 +36,12 @@ def of_rows(kind, model=MODEL, **options):
     if kind in ("Threshold", "Reliability"):
         options["positive"] = HOSTILE[0]
     return getattr(plots, f"{kind}Display").from_estimator(model, X, Y, **options)
+
+
+def together(model):
+    """The same form of a model that counts two columns together."""
+    forms = (MODEL, TOGETHER), (MODEL.fitted_, TOGETHER.fitted_), (MODEL.model_, TOGETHER.model_)
+    return next((other for one, other in forms if model is one), model)
 
 
 MAKERS = {
@@ -49,6 +59,9 @@ MAKERS = {
     ),
     "nomogram": lambda model=MODEL: plots.NomogramDisplay.from_estimator(
         model, HOSTILE[0], HOSTILE[1], RECORD
+    ),
+    "joint": lambda model=MODEL: plots.JointDisplay.from_estimator(
+        together(model), (COLUMN, "_c$"), record=RECORD
     ),
     "informative": lambda model=MODEL: plots.InformativeDisplay.from_estimator(model),
     **{
@@ -94,7 +107,7 @@ def test_an_estimator_what_was_fitted_and_the_model_are_drawn_alike(make):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in MAKERS if name not in ("informative", "nomogram")]
+    "name", [name for name in MAKERS if name not in ("informative", "joint", "nomogram")]
 )
 def test_axes_that_are_given_are_drawn_on(name):
     ax = Figure(layout="constrained").subplots()

@@ -153,17 +153,6 @@ def test_areas_of_folds_are_the_scores_and_leave_one_out_has_none(rows):
         assert "there is none; the rows are all of one class" in empty.alt_text
 
 
-def test_two_models_share_axes_with_one_line_of_chance_and_different_looks():
-    y, proba = two_classes()
-    first = RocCurveDisplay.from_predictions(y, proba, name="_first")
-    second = RocCurveDisplay.from_predictions(y, proba[:, 1] ** 2, name="second", ax=first.ax_)
-    assert second.ax_ is first.ax_
-    names = [text.split("  ", 1)[1].strip() for text in legend(first)]
-    assert names == ["_first", "without skill", "second"]
-    looks = {(line.get_color(), line.get_linestyle()) for line in first.ax_.lines}
-    assert len(looks) == 3
-
-
 # thresholds
 
 

@@ -365,6 +365,38 @@ def test_a_family_of_ones_own_shows_its_numbers():
     assert lines(found, "x")["a"] == {"n": 2.0, "centre": 2.0, "width": pytest.approx(0.5**0.5)}
 
 
+def test_views_joints_weights_and_constants_are_shown():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, 400), rng.normal(size=400)
+    table = {"a": np.array(["no", "yes"])[a], "b": b}
+    model = tb.SemiNaiveBayes().fit(table, (a == 1) ^ (b > 0.0))
+    calibration = model.calibration_
+    kept = Stored(model.fitted_, MADE)
+    found = inspect_model(kept)
+    beside = {name: rest for name, *rest in found.beside().rows}
+    assert set(beside) == set(calibration.exponents) - {"a", "b"}
+    for name, (cells, exponent, gain) in beside.items():
+        assert cells == len(model.model_.column(name).support.values)
+        assert exponent == pytest.approx(calibration.exponents[name])
+        assert gain == calibration.gains.get(name)
+    (table,) = (each.table for each in found.tables if each.columns == ("a x b in 9 parts",))
+    joint = model.model_.column("a x b in 9 parts")
+    values = dict(zip(joint.support.names, joint.support.values, strict=True))
+    for cell, *terms in table.rows:
+        one = {"a": values[cell][0], "b": values[cell][1]}
+        terms_of = [(each, *getattr(each, "parts", ())) for each in model.explain(one).terms]
+        (part,) = (part for parts in terms_of for part in parts if part.column == joint.name)
+        assert terms == pytest.approx(list(part.log_likelihood), abs=1e-12)
+    heads = found.classes().heads
+    constants = {row[0]: row[heads.index("constant")] for row in found.classes().rows}
+    assert constants == pytest.approx(dict(calibration.constants))
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert {each["views and joints"] for each in told["beside"]} == set(beside)
+    only = inspect_model(kept, columns=["b"])
+    assert not any(" x " in name for each in only.tables for name in each.columns)
+    assert "counted together: a x b" in str(model.summary())
+
+
 class TestWhatIsCut:
     def many(self, n=45):
         cells = [f"city{k:02}" for k in range(n) for _ in range(1 + k % 3)]

@@ -221,6 +221,29 @@ def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
     assert "of 60 of 200 rows, drawn at random." in report.html
 
 
+def test_columns_that_belong_together_are_drawn_and_listed_what_gains_most_first(monkeypatch):
+    from tallybayes.plots import JointDisplay
+
+    seen, plot = [], JointDisplay.plot
+    monkeypatch.setattr(
+        JointDisplay, "plot", lambda self: seen.append(self.joint.subject) or plot(self)
+    )
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (600, 4))
+    X = {f"<b>{name}": np.array(["n", "y"])[bits[:, k]] for k, name in enumerate("abcd")}
+    rare = (bits[:, 2] == bits[:, 3]) & (rng.random(600) < 0.3)
+    model = tb.SemiNaiveBayes().fit(X, (bits[:, 0] == bits[:, 1]) ^ rare)
+    report = model_report(model.fitted_)
+    assert "Columns that belong together" in read(report).text
+    of = model.model_
+    gains = [of.gain(each) for each in of.joints()]
+    assert gains == sorted(gains, reverse=True)
+    lines = cells(report, "joints")
+    assert [line[0] for line in lines] == [" with ".join(each.reads) for each in of.joints()]
+    assert seen == [each.subject for each in of.joints()][:4]
+    assert "Columns that belong together" not in model_report(loan()).html
+
+
 def test_the_nomogram_says_what_its_probabilities_leave_out():
     rng = np.random.default_rng(2)
 

@@ -9,11 +9,11 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
 
 import tallybayes as tb
+from plain_model import ModelSpec, train
 from tallybayes import validation
-from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import evaluation, train
+from tallybayes.workflows import evaluation
 from tallybayes.workflows.evaluation import ALPHAS, compare, evaluate, tune_spec
 from workflows.mixed import features, mixed, write
 

@@ -7,9 +7,9 @@ import pytest
 from msgspec import structs
 
 import tallybayes as tb
-from tallybayes.model.specification import ModelSpec
+from plain_model import ModelSpec, train
 from tallybayes.sources import ReadOptions, arrow_files
-from tallybayes.workflows import evaluation, planning, train
+from tallybayes.workflows import evaluation, planning
 from workflows.mixed import mixed, write
 
 FRAME = mixed(64, seed=2)

@@ -13,11 +13,11 @@ import pytest
 from pyarrow import ipc, parquet
 
 import tallybayes as tb
+from plain_model import ModelSpec, train
 from tallybayes.kernels.progress import listening
 from tallybayes.model import plans
-from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import predict, train
+from tallybayes.workflows import predict
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(150, seed=3)

@@ -10,19 +10,11 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.model.specification import ModelSpec
+from plain_model import ModelSpec, train
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import (
-    evaluate,
-    explain,
-    inspect,
-    record_in,
-    record_of,
-    reporting,
-    sample,
-    train,
-)
-from tallybayes.workflows.reporting import Reservoir, report
+from tallybayes.workflows import evaluate, explain, inspect, record_in, record_of, reporting, sample
+from tallybayes.workflows.reporting import report
+from tallybayes.workflows.weighing import Reservoir
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(300, seed=12)
@@ -233,8 +225,9 @@ def passed(n, size, seed=0, piece=7):
     for start in range(0, n, piece):
         values = [str(k) for k in range(start, min(n, start + piece))]
         kept.add(pa.table({"n": pa.array(values).dictionary_encode()}))
-    assert [int(text) for text in kept.table.column("n").to_pylist()] == kept.numbers.tolist()
-    return kept.numbers.tolist()
+    table, numbers = kept.drawn()
+    assert [int(text) for text in table.column("n").to_pylist()] == numbers.tolist()
+    return numbers.tolist()
 
 
 def test_rows_that_pass_by_are_kept_at_random_in_their_order():

@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
-from tallybayes.model.specification import ModelSpec
+from plain_model import ModelSpec, preview, train
 from tallybayes.model.summary import MOST_COLUMNS, ModelSummary
 from tallybayes.modelfile import dump_bytes
 from tallybayes.sources import ReadOptions, open_rows
-from tallybayes.workflows import preview, train
 from workflows.mixed import COLUMNS, as_read, assert_same_tally, features, mixed, write
 
 FRAME = mixed(350, seed=1)

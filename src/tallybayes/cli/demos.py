@@ -68,7 +68,7 @@ class Demo:
 
 
 MAIL = "You! Lottery! Lottery! Lottery!!"
-FIT_MAILS = "tallybayes fit spam.csv --target label --text mail --positive spam --no-scores"
+FIT_MAILS = "tallybayes fit --plain spam.csv --target label --text mail --positive spam --no-scores"
 
 SPAM = Demo(
     "A mail server's spam filter: counted words",
@@ -111,7 +111,7 @@ The lecture: a mail is spam if s(spam) > s(not spam); on a tie it is not. That i
 )
 
 VISITOR = "--set facebook=2.51 --set games=4.38 --set active=2.51"
-FIT_CUSTOMERS = "tallybayes fit customers.csv --target outcome"
+FIT_CUSTOMERS = "tallybayes fit --plain customers.csv --target outcome"
 BY_N = " ".join(f"--column {name}=gaussian:ddof=0" for name in ("facebook", "games", "active"))
 
 CUSTOMERS = Demo(
@@ -150,7 +150,7 @@ The lecture: the shop sends this customer a message, before the order is lost.
 )
 
 APPLICANT = "--set owner=No --set status=Married --set income=120"
-FIT_LOAN = "tallybayes fit loan.csv --target cheat"
+FIT_LOAN = "tallybayes fit --plain loan.csv --target cheat"
 GUESS = "categorical:m=3,p=Yes:1/3;No:2/3"
 
 LOAN = Demo(
@@ -194,7 +194,7 @@ Without the priors, P(x | No) = 3/5 x 3/5 x 0.0072 = 0.0026 and P(x | Yes) = 2/3
 1.35e-10.
 
 How good is such a model? Leave each of the ten out in turn.
-$ tallybayes evaluate loan.csv --target cheat --loo
+$ tallybayes evaluate --plain loan.csv --target cheat --loo
 All ten are right if the model has seen them (training), eight if it has not.
 
 Predict new applicants; one of them did not state an income.

@@ -121,7 +121,7 @@ class Command(click.Command):
                 if "{families}" in about:
                     from tallybayes.families import FAMILIES
 
-                    about = about.format(families=", ".join(FAMILIES))
+                    about = about.format(families=", ".join(sorted(FAMILIES)))
                 section = getattr(each, "section", OUTPUT)  # --help is click's own
                 rows.setdefault(section, []).append((names, about))
         for section, written in rows.items():

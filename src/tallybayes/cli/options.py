@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 IN_READING, IN_COLUMNS, IN_MODEL, IN_FOLDS = "Reading", "Columns", "Model", "Held-out rows"
 PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern, an address
 CHOICES = {
-    "prior": ("empirical", "uniform"),
+    "prior": ("smoothed", "empirical", "uniform"),
     "unseen": ("ignore", "smooth", "error"),
     "calibration": ("temperature", "weights", "words"),
+    "missing": ("ignore", "evidence"),
+    "joints": ("auto", "none"),
 }
 # names, what the value is, help
 READING_OPTIONS = (
@@ -35,7 +37,7 @@ READING_OPTIONS = (
     ("--quote", "CHAR", 'What stands around values.  [default: "]'),
     ("--encoding", "NAME", "Encoding of text files: latin-1, say.  [default: utf-8]"),
     ("--decimal", "CHAR", "Decimal mark of numbers.  [default: .]"),
-    ("--missing", ["TEXT"], "What stands for no value, instead of: empty, NA, NULL, ?."),
+    ("--na", ["TEXT"], "What stands for no value, instead of: empty, NA, NULL, ?."),
     ("--no-header", bool, "The first line is a row; columns are named x0, x1, and so on."),
     ("--bad-rows", ("error", "skip", "report"),
      "What to do with a row that does not fit: stop, set it aside, or list it too."
@@ -50,13 +52,20 @@ COLUMN_OPTIONS = (
     ("--only", ["NAME"], "Use this column and others named so, no more."),
 )  # fmt: skip
 MODEL_OPTIONS = (
+    ("--plain", bool, "Take naive Bayes as in lectures, not the best model."),
+    ("--joints", "JOINTS",
+     "Columns that are counted together: auto, none, or stated: 'age,income;age,status'."
+     "  [default: auto]"),
     ("--alpha", float, "Smoothing: what is added to every count; 0 is none.  [default: 1]"),
     ("--prior", "PRIOR",
-     "empirical (shares in the data), uniform, or stated: 'No=0.7,Yes=0.3'.  [default: empirical]"),
+     "empirical (shares in the data, as --plain has it), smoothed (with a row more of each class, "
+     "as the best model has it), uniform, or stated: 'No=0.7,Yes=0.3'."),
     ("--unseen", CHOICES["unseen"], "What a category never seen does.  [default: ignore]"),
     ("--positive", "CLASS", "The class that wins no ties, and that scores are of."),
     ("--calibration", CHOICES["calibration"],
-     "Mend over-confident probabilities: one exponent, one a column, or also one a word."),
+     "With --plain, mend over-confident probabilities: one exponent, one a column or also a word."),
+    ("--missing", CHOICES["missing"],
+     "With --plain, what a missing value does: nothing, or it is a value.  [default: ignore]"),
 )  # fmt: skip
 
 
@@ -66,6 +75,8 @@ def _read_options(**said: Any) -> ReadOptions:
 
     if said.get("delimiter") in ("\\t", "tab"):  # hard to type in a shell
         said["delimiter"] = "\t"
+    if "na" in said:
+        said["missing"] = said.pop("na")
     return ReadOptions(header=not said.pop("no_header", False), **said)
 
 
@@ -86,7 +97,21 @@ def spec_of(**said: Any) -> ModelSpec:
         columns[name] = family
     if "prior" in said:
         said["prior"] = _prior(said["prior"])
+    if "joints" in said:
+        said["joints"] = joints(said["joints"])
     return ModelSpec(columns=columns or "auto", **said)
+
+
+def joints(text: str) -> str | list[tuple[str, ...]] | None:
+    """Read a word, or columns behind commas, units of them behind semicolons."""
+    if text in CHOICES["joints"]:
+        return None if text == "none" else text
+    units = [tuple(name.strip() for name in unit.split(",")) for unit in text.split(";")]
+    if not all(len(unit) > 1 and all(unit) for unit in units):
+        raise click.UsageError(
+            f"--joints {text!r} is not auto, none, or columns such as 'age,income;age,status'."
+        )
+    return units
 
 
 def _prior(text: str) -> str | dict[str, float]:
@@ -190,8 +215,12 @@ _FOLDS, _LOO, _FEW, _EACH, _SPLIT, _REPEATS, _SEED = _in(
     (
         ("--folds", click.IntRange(2), "Hold rows out in so many folds.  [default: 10]"),
         ("--loo", bool, "Hold each row out on its own."),
-        ("--folds", click.IntRange(2), "Hold rows out in so many folds."),
-        ("--loo", bool, "Hold each row out on its own.  [default]"),
+        (
+            "--folds",
+            click.IntRange(2),
+            "Hold rows out in so many folds.  [default: 5, with --plain each row]",
+        ),
+        ("--loo", bool, "Hold each row out on its own."),
         ("--split", float, "Hold out this share of the rows, once: 0.2."),
         ("--repeats", click.IntRange(1), "Draw the folds so many times.  [default: 1]"),
         ("--seed", click.IntRange(0), "The same seed, the same folds.  [default: 0]"),

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
@@ -24,11 +24,12 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
 from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
 from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
-from tallybayes.sources import Frame, Source, as_source, selected
+from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
@@ -63,6 +64,9 @@ class NaiveBayes(TallyClassifier):
         What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for all
         evidence, or one a column; and one for the prior, unless it is stated or uniform. With
         "words" each word of a text has an exponent too, and each class a constant.
+    missing : {"ignore", "evidence"}
+        What a missing value does: leave its column's factor out, or count as a value. Then whether
+        a column has a value is a factor of its own, of Laplace's shares, once some row has none.
 
     Attributes
     ----------
@@ -98,6 +102,7 @@ class NaiveBayes(TallyClassifier):
     )
     columns: Any
     prior: Any
+    missing: Missing | None = None  # of estimators that do not ask
     _spec: ColumnSpec
 
     def __init__(
@@ -109,6 +114,7 @@ class NaiveBayes(TallyClassifier):
         unseen: Unseen = "ignore",
         positive: Label | None = None,
         calibration: How | None = None,
+        missing: Missing = "ignore",
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -116,8 +122,11 @@ class NaiveBayes(TallyClassifier):
         self.unseen = unseen
         self.positive = positive
         self.calibration = calibration
+        self.missing = missing
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        if self.missing == "ignore" and (telling := ignored_gaps(tally)):
+            warn(sentence_of(telling), TallyBayesWarning, REMEDY)
         recipe, how = self._recipe(tally, ()), self._how()
         if how is not None:
             ready = self._prepared(tally.schema, recipe, rows)
@@ -299,7 +308,11 @@ class NaiveBayes(TallyClassifier):
         """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
         declared, self._spec = resolve(self._spec, source, labels, weights)
-        return Schema.infer(source, declared, target=target)
+        schema = Schema.infer(source, declared, target=target)
+        if self.missing not in (None, *get_args(Missing)):
+            raise TallyBayesError(f"missing is {self.missing!r}; say 'ignore' or 'evidence'")
+        gaps = self.missing == "evidence" and not isinstance(source, SparseMatrix)
+        return schema.with_gaps() if gaps else schema
 
     def _with_new_columns(self, tally: Tally, rows: Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""

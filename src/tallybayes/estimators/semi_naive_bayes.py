@@ -10,6 +10,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.evidence import Joints, Views, weigh_evidence
+from tallybayes.evidence.search import too_few
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
@@ -59,7 +60,6 @@ class SemiNaiveBayes(NaiveBayes):
     """
 
     calibration: How | None = "evidence"
-    gains_: Mapping[str, float]
 
     def __init__(
         self,
@@ -83,10 +83,17 @@ class SemiNaiveBayes(NaiveBayes):
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
         """Weigh what the rows say, and count them in all views."""
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
+        if too_few(tally.rows):  # nothing can be weighed
+            return tally, recipe
         evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)
-        self._calibration, self.gains_ = evidence.calibration, evidence.gains
+        self._calibration = evidence.calibration
         tally = Tally.of(X, y, w, schema=evidence.schema)
         return tally, replace(self._recipe(tally, ()), calibration=evidence.calibration)
+
+    @property
+    def gains_(self) -> Mapping[str, float]:
+        """What each joint promised when it was chosen."""
+        return {} if self.calibration_ is None else self.calibration_.gains
 
     def merge(self, other: Self) -> Self:
         """Add what another model has counted, in the same views; this model's weights hold."""
@@ -104,17 +111,8 @@ class SemiNaiveBayes(NaiveBayes):
         """Return why models have to be fitted for every fold."""
         return "evidence is chosen and weighed on the rows to learn from"
 
-    def _to_keep(self) -> dict[str, Any]:
-        kept = super()._to_keep()
-        kept["state"]["gains"] = dict(self.gains_)
-        return kept
-
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
         parameters = super()._parameters_of(fitted)
         del parameters["calibration"]
         return parameters
-
-    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
-        super()._restore(fitted, state)
-        self.gains_ = dict(state.get("gains", {}))

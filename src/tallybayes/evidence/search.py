@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
@@ -29,11 +28,12 @@ from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
-from tallybayes.kinds import Categories, Intervals, Joint, Part
+from tallybayes.kinds import GAP, Categories, Intervals, Joint, Part
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.specification import Joints as Joints
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.tables import taken
@@ -45,7 +45,6 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
-Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 View = Literal["supervised", "smooth", "smoother", "missing"]
 Views = Literal["auto"] | Sequence[View] | None
 
@@ -78,13 +77,12 @@ CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses the
 class WeighedEvidence:
     """What is counted beside the columns themselves, and what everything weighs.
 
-    `gains` are what joint terms promised when they were screened, in nats. `predictions` are those
-    of the rows that everything was weighed on, each left out of counts and weights.
+    `predictions` are those of the rows that everything was weighed on, each left out of counts and
+    weights.
     """
 
     schema: Schema
     calibration: Calibration
-    gains: dict[str, float]
     predictions: Predictions
 
 
@@ -130,6 +128,11 @@ def weigh_evidence(
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
+
+
+def too_few(rows: Array) -> bool:
+    """Tell whether so many rows of each class are too few to leave one out and weigh the rest."""
+    return int((rows > 1).sum()) < 2
 
 
 def _stated(joints: Any) -> list[tuple[str, ...]]:
@@ -252,7 +255,7 @@ class _Search:
             fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
         for view in (view for view in VIEWS if view in views):
             if view == "missing" and self.gaps[name]:
-                yield Part(missing=True)
+                yield GAP
             elif view in WIDTHS and fine:
                 smooth = WIDTHS[view] * self.n**-0.2
                 yield Part(edges=fine, smooth=smooth, alone=alone, name=f"{view} parts")
@@ -363,7 +366,8 @@ class _Search:
         slope, bend = test(at, self.y, self.w, table, own, posterior)
         if slope <= 0.0:
             return 0.0, 1.0
-        return slope * slope / 2.0 / (bend + JOINT), float(ndtr(-slope / math.sqrt(SPREAD * bend)))
+        p = 0.5 * math.erfc(slope / math.sqrt(2.0 * SPREAD * bend))
+        return slope * slope / 2.0 / (bend + JOINT), p
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
@@ -379,6 +383,7 @@ class _Search:
             self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
             positive=self.positive, notes=(CHOSEN_ON_ALL,),
         )  # fmt: skip
+        gains = {name: gain for name, gain in self.gains.items() if name in weights}
         calibration = Calibration(
             "evidence",
             weights,
@@ -389,9 +394,9 @@ class _Search:
             accuracy_before=plain.accuracy,
             rows=len(self.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
+            gains=gains,
         )
-        gains = {name: gain for name, gain in self.gains.items() if name in weights}
-        return WeighedEvidence(_with_units(self.schema, kept), calibration, gains, fitted)
+        return WeighedEvidence(_with_units(self.schema, kept), calibration, fitted)
 
 
 def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:

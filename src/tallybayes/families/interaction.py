@@ -15,6 +15,8 @@ So a row that is left out changes its own class alone.
 Of a column that is cut finely, each row is counted in the intervals around its own too, by a bell
 curve over their numbers: n becomes n S, and K the trace of S, which is how many parts the intervals
 are worth. That is a kernel density over the ranks of the numbers.
+
+Whether a value is missing says nothing as long as none is.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut,
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, safe_log
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST
-from tallybayes.kinds import Joint, Part
+from tallybayes.kinds import GAP, GAPS, Joint, Part
 from tallybayes.tallies import Codes
 
 
@@ -94,6 +96,7 @@ class CellCounts:
         self.n = n
         self.sides = [n.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
         self.total: Floats = self.sides[0].sum(axis=1)
+        self.silent = tuple(parts) == (GAP,) and not n[:, GAP.known].any()
 
     @classmethod
     def of_unit(cls, family: Interaction, counted: Codes, unit: int, kind: Any) -> CellCounts:
@@ -106,10 +109,14 @@ class CellCounts:
 
     def table(self) -> Floats:
         """Return the terms of all cells, by class."""
+        if self.silent:
+            return np.zeros((len(self.n), 0))
         return self._terms(np.arange(self.n.size), 0.0).reshape(len(self.n), -1)
 
     def own(self, at: Array, y: Array, w: Floats | None) -> Floats:
         """Return the term of each row's own class without the row; 0 for cells below 0."""
+        if self.silent:
+            return np.zeros(len(y))
         places = y * math.prod(self.shape) + np.maximum(at, 0)
         if w is None and self.n.size < len(y):  # rows of a cell and class have the same
             own = self._terms(np.arange(self.n.size), 1.0)[places]
@@ -146,6 +153,17 @@ class CellsLeftOut(UnitsLeftOut):
         task: Any = self.task
         counts = CellCounts.of_unit(task.family, task.counted, unit, task.info.kinds[unit])
         return counts.own(task.block.codes[:, unit], task.of.y, task.of.w)
+
+    def unsure(self, unit: int) -> Array:
+        """Return the only row without a value: without it no class says anything of gaps."""
+        task: Any = self.task
+        gaps = np.zeros(0, np.int64)
+        if task.info.kinds[unit] == GAPS:
+            gaps = np.flatnonzero(task.block.codes[:, unit] == GAP.known)
+            counted, here = task.counted.rows, list(task.counted.columns())[unit]
+            missing = np.array(task.counted.labels[unit]) == GAP.known
+            gaps = gaps if counted[:, here][:, missing].sum() == 1 else gaps[:0]
+        return gaps
 
 
 @left_out.register

@@ -45,7 +45,9 @@ class Calibration(Value, frozen=True, eq=False):
     rows
         The rows that it was fitted on.
     constants
-        What is added to the score of each class.
+        What is added to the log score of each class.
+    gains
+        What each joint promised when it was chosen, in nats of log-loss of all rows.
     words
         The exponents of the words of each text; those that came later have the mean.
     """
@@ -60,6 +62,7 @@ class Calibration(Value, frozen=True, eq=False):
     accuracy_before: float = float("nan")
     rows: int = 0
     constants: Mapping[Any, float] = {}
+    gains: Mapping[str, float] = {}
     words: Mapping[str, WordWeights] = {}
 
     def __post_init__(self) -> None:

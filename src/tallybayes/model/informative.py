@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.families.parameters import safe_log
+from tallybayes.kinds import Joint
 from tallybayes.metrics.confusion import place_of
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
@@ -109,7 +110,8 @@ def _most(
     most: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
     some = False
     for factor in factors:
-        entries = factor.parameters.entries()
+        # a cell of columns together speaks only beyond the values that are in it
+        entries = None if isinstance(factor.kind, Joint) else factor.parameters.entries()
         if entries is None:
             continue
         some, names = True, [str(name) for name in factor.names]

@@ -172,7 +172,7 @@ def _reader(
 
     def read(value: Any) -> tuple[Scores, tuple[int, ...]]:
         codes = [(part.code(value), rows) for part, rows in views]
-        scores = [nothing, *[rows[code] for code, rows in codes if code >= 0]]
+        scores = [nothing, *[rows[code] for code, rows in codes if 0 <= code < len(rows)]]
         shares = [(part.code(value), stride) for part, stride in cells]
         return (
             tuple(map(sum, zip(*scores, strict=True))),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -24,6 +24,7 @@ from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
 from tallybayes.kinds import Intervals, Kind
 from tallybayes.model.calibration import How
+from tallybayes.model.gaps import Missing
 from tallybayes.model.recipe import family_for
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, selected
@@ -33,6 +34,8 @@ from tallybayes.tokenizer import Words
 Array = NDArray[Any]
 
 AUTO, DROP = "auto", "drop"
+PLAIN = Option("plain", True)
+Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
 
 class ColumnSpec(NamedTuple):
@@ -189,8 +192,14 @@ class ModelSpec:
         Columns to leave out.
     only
         Columns to use, if not all.
-    alpha, prior, unseen, positive, calibration
-        As for `NaiveBayes`. Labels may be given as text.
+    alpha, prior, unseen, positive
+        As for `SemiNaiveBayes`, or `NaiveBayes`. Labels may be given as text.
+    joints
+        As for `SemiNaiveBayes`.
+    plain
+        Whether to take the lectures' model, `NaiveBayes`, and not the best, `SemiNaiveBayes`.
+    calibration, missing
+        As for `NaiveBayes`: of the plain model. The best weighs all evidence, gaps included.
 
     Examples
     --------
@@ -203,10 +212,13 @@ class ModelSpec:
     drop: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     alpha: float = 1.0
-    prior: Any = "empirical"
+    prior: Any = None
     unseen: Unseen = "ignore"
     positive: Label | None = None
+    joints: Joints = AUTO
+    plain: bool = False
     calibration: How | None = None
+    missing: Missing = "ignore"
 
     @property
     def declared(self) -> Any:
@@ -215,9 +227,39 @@ class ModelSpec:
         return {**texts, **_by_column(self.columns)} if texts else self.columns
 
     @property
+    def stated_prior(self) -> Any:
+        """The prior that is asked for, or else the model's own."""
+        own = "empirical" if self.plain else "smoothed"
+        return own if self.prior is None else self.prior
+
+    @property
     def needs_all_rows(self) -> str:
         """Why the model cannot be made from a stream, or nothing."""
         return "" if self.calibration is None else "the calibration is fitted by leaving rows out"
+
+    def of_columns(self, names: Sequence[str]) -> ModelSpec:
+        """Return the specification for these columns: texts alone are for the plain model.
+
+        Options of one model are refused with the other. A family that is stated is a view of its
+        column in the best.
+        """
+        said = column_spec(self.declared, names)
+        kinds = [getattr(said.of(name), "kind", said.of(name)) for name in said.kept(names)]
+        if all(isinstance(kind, Words) for kind in kinds):
+            return replace(self, plain=True, joints=AUTO)
+        if self.plain and self.joints != AUTO:
+            raise TallyBayesError(
+                f"joints are counted by the best model, and {PLAIN} is asked for; leave out one of "
+                "both",
+                remedy=PLAIN,
+            )
+        if self.calibration is not None and not self.plain:
+            raise TallyBayesError(
+                f"a calibration is for the plain model, {PLAIN}; the best weighs all evidence "
+                "already, so leave the calibration out",
+                remedy=PLAIN,
+            )
+        return self
 
     def chosen(self, names: Sequence[str], target: str, weight: str | None) -> tuple[str, ...]:
         """Return the columns to use, of all that there are."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, tallied
+from tallybayes.rendering.words import counted, listed, tallied
 
 MOST_COLUMNS = 50
+EXTRA = "views of columns, and columns that are counted together"
 
 
 class ColumnSummary(NamedTuple):
@@ -21,6 +23,14 @@ class ColumnSummary(NamedTuple):
     family: str
     why: str
     missing: int
+
+
+class ExtraSummary(NamedTuple):
+    """Another view of a column, or columns together: its exponent, and what it promised to gain."""
+
+    name: str
+    exponent: float
+    gain: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +69,33 @@ class ModelSummary(Renderable):
             shared = len(present) < len(names)  # by a bag
             for place, name in enumerate(names):
                 missing[name] = self.rows - int(present[0 if shared else place])
-        calibration, exponents = recipe.calibration, {}
+        calibration, exponents, views = recipe.calibration, {}, {}
         if calibration is not None and calibration.exponents:
             units = self.fitted.model.units
             exponents = {name: f" ^ {unit.exponent:.3f}" for name, unit in units.items()}
+            views = {name: unit.views for name, unit in units.items()}
         for name, reason in zip(schema.names, schema.reasons, strict=True):
             family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
+            if len(views.get(name, ())) > 1:
+                family += f" and {counted(len(views[name]) - 1, 'more view')}"
             yield ColumnSummary(name, family, reason, missing[name])
+
+    @property
+    def telling_gaps(self) -> list[str]:
+        """The columns whose gaps would tell of the class, and are ignored."""
+        weighed = self.fitted.recipe.calibration
+        if weighed is not None and weighed.how == "evidence":
+            return []
+        return ignored_gaps(self.fitted.tally)
+
+    def extra(self) -> list[ExtraSummary]:
+        """Return what else is counted: views of columns, then columns together, the best first."""
+        schema, units = self.fitted.tally.schema, self.fitted.model.units
+        names = [name for group in schema.extra for name in schema.names_of(group)]
+        weighed = self.fitted.recipe.calibration
+        gains = {} if weighed is None else weighed.gains
+        found = [ExtraSummary(n, units[n].exponent, gains.get(n)) for n in names]
+        return sorted(found, key=lambda each: (each.gain is not None, -(each.gain or 0.0)))
 
     @property
     def caption(self) -> str:
@@ -85,10 +115,25 @@ class ModelSummary(Renderable):
         return replace(table, more=len(self.fitted.tally.schema.names) - len(shown))
 
     def document(self) -> Iterator[Part]:
-        """Show the table, and what a calibration gains."""
+        """Show the columns, what else is counted of them, and what a calibration gains."""
         yield self.table()
+        if self.fitted.tally.schema.extra:
+            columns = ("evidence", "label"), ("exponent", "score"), ("gain in nats", "short")
+            rows = [(each.name, each.exponent, each.gain) for each in self.extra()]
+            gain = any(each.gain is not None for each in self.extra())
+            yield Table.of(
+                EXTRA,
+                columns[: 2 + gain],
+                [row[: 2 + gain] for row in rows],
+                most=MOST_COLUMNS,
+                name="extra",
+            )
+        if self.telling_gaps:
+            yield f"warning: {sentence_of(self.telling_gaps)}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
+            if joints := self.fitted.model.joints():
+                yield f"counted together: {listed(joint.subject for joint in joints)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
@@ -97,4 +142,6 @@ class ModelSummary(Renderable):
             "rows": self.rows,
             "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
             "columns": [column._asdict() for column in self.columns()],
+            "extra": [each._asdict() for each in self.extra()],
+            "telling_gaps": self.telling_gaps,
         }

@@ -6,6 +6,7 @@ words what they show: `alt_text`. matplotlib is loaded when the first one is dra
 
 from tallybayes.plots.column import ColumnDisplay, NormalQQDisplay
 from tallybayes.plots.informative import InformativeDisplay
+from tallybayes.plots.joint import JointDisplay
 from tallybayes.plots.nomogram import NomogramDisplay
 from tallybayes.plots.predictions import (
     ConfusionMatrixDisplay,
@@ -21,6 +22,7 @@ __all__ = [
     "ColumnDisplay",
     "ConfusionMatrixDisplay",
     "InformativeDisplay",
+    "JointDisplay",
     "NomogramDisplay",
     "NormalQQDisplay",
     "PrecisionRecallDisplay",

@@ -2,7 +2,9 @@
 
 Numbers are drawn as densities, f(x | c), other values as bars of their probabilities, P(x | c).
 These are the distributions themselves: a calibration's exponents, which say how much a column
-counts, come on top of them.
+counts, come on top of them. Of a column that is counted in several ways neither of them says what
+it counts for: drawn is the evidence of all of them together, with their weights, in bits for each
+class against the mean of the others.
 
 The normal Q-Q picture shows whether a column is as Gaussian as the model believes. In each class
 z = (x - mean)/sd, with the mean and standard deviation of the model, is put in order and drawn
@@ -13,6 +15,7 @@ on the line y = x. Of a log-normal column, x is the logarithm.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,6 +27,7 @@ from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of, plain_value
 from tallybayes.model import Model
 from tallybayes.plots import style
+from tallybayes.plots.joint import in_bits
 from tallybayes.plots.style import BESIDE, INK, NOTE, Display, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources import as_source
@@ -66,7 +70,8 @@ class ColumnDisplay(Display):
     places, names
         The values, with their names; of a curve the numbers along it, without names.
     likelihood
-        The density or probability in each class (down) at each place (across).
+        The density or probability in each class (down) at each place (across); of a column with
+        several views, the evidence for the class in bits.
     value_likelihood, value_place
         That of the record's value in each class, None if the model leaves it out; and which of the
         values it is.
@@ -110,7 +115,7 @@ class ColumnDisplay(Display):
         given = {} if record is None else style.record_of(estimator, record)
         value = plain_value(given.get(column))
         display = cls(model_of(estimator), column, value, whole(most, "most", 1))
-        if X is not None and display.places:
+        if X is not None and display.places and not display.together:
             source, y, weights = _rows(estimator, X, y, sample_weight)
             cells = display.column.rows_of(source).columns[column]
             (display._count if display.names else display._bin)(cells, y, weights)
@@ -131,8 +136,13 @@ class ColumnDisplay(Display):
             self.places = tuple(support.grid(POINTS))
             few = len(self.places) <= MOST_BARS
             self.names = tuple(f"{x:.0f}" for x in self.places) if few else ()
+        self.together = len(of.views) > 1
+        if self.together:
+            self.what = "evidence in bits"
+            if support.span is not None:
+                self.places = tuple(support.bounded.grid(2 * POINTS))
         self.note = "" if self.places else of.silence or NO_VALUES
-        self.likelihood: Floats = np.exp(of.log_prob(self.places)).T
+        self.likelihood: Floats = self._likelihood(self.places).T
         self.data: Floats | None = None
         self.data_edges: Floats | None = None
         self.beyond = 0
@@ -142,9 +152,15 @@ class ColumnDisplay(Display):
         self.value_place: int | None = None
         order = self.model.prior
         if self.value is not None and of.left_out(self.value) is None:
-            order = self.value_likelihood = np.exp(of.log_prob([self.value])[0])
+            order = self.value_likelihood = self._likelihood([self.value])[0]
             self.value_place = self._place.get(of.detail(self.value) or self.value)
         self.drawn: list[int] = sorted(np.argsort(-order, kind="stable")[:MOST_CLASSES].tolist())
+
+    def _likelihood(self, values: Sequence[Any]) -> Floats:
+        """Return what is drawn of each value (down) for each class (across)."""
+        if self.together:
+            return in_bits(self.column.evidence(values))
+        return np.asarray(np.exp(self.column.log_prob(values)))
 
     def _count(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
         """Take in the share of each class's rows that has each value."""
@@ -175,6 +191,9 @@ class ColumnDisplay(Display):
 
     def _limits(self) -> tuple[float, float]:
         """Return from where to where the curves that are drawn can be seen."""
+        span = self.column.shown.bounded.span
+        if self.together and span is not None:
+            return span
         f, x = self.likelihood[self.drawn], np.array(self.places)
         visible = x[(f > 0.01 * f.max(axis=1, keepdims=True)).any(axis=0)]
         return float(visible.min()), float(visible.max())
@@ -213,7 +232,7 @@ class ColumnDisplay(Display):
                 tops.append(float(steps.max()))
                 look: Any = line | {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.5}
                 ax.stairs(steps, self.data_edges, **look)
-        top = min(max(tops), TALLEST * float(np.median(tops)))
+        top = max(tops) if self.together else min(max(tops), TALLEST * float(np.median(tops)))
         if self.data_edges is not None:
             ends += self.data_edges[[0, -1]].tolist()
         if self.value is not None:
@@ -224,7 +243,9 @@ class ColumnDisplay(Display):
                     look = style_of(c).of_point | {"markersize": 6, "clip_on": bool(f > top)}
                     ax.plot([at], [f], zorder=4, **look)
         margin = 0.02 * (max(ends) - min(ends)) or max(1.0, 0.02 * abs(ends[0]))
-        ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(0.0, 1.06 * top))
+        ax.set(xlim=(min(ends) - margin, max(ends) + margin))
+        if not self.together:
+            ax.set(ylim=(0.0, 1.06 * top))
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
         return "\n".join(filter(None, [cut, self._far_out]))
 
@@ -254,7 +275,7 @@ class ColumnDisplay(Display):
         crowded = max(map(len, names)) > 68 / len(names)
         ax.set_xticks(at, names, **(style.TURNED if crowded else {}))
         ax.tick_params(axis="x", length=0)
-        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0.0, None))
+        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(None if self.together else 0.0, None))
         ax.margins(y=0.08)
         return not_drawn(len(self.places) - len(shown), "more value", "more values")
 

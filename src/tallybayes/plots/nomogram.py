@@ -10,14 +10,19 @@ of them exact, and
     P(a | x) = 1 / (1 + sum_b odds(b : a)),  odds(b : a) = exp(-log-odds of the panel of b),
 
 which is what `predict_proba` returns.
+
+A column that is counted in several ways has one row, of what they come to together. Columns that
+are counted together ("joints") have a row with a tick for each cell if there are few of them;
+otherwise, as all that tells less, they are in the row "everything else", so that nothing is lost.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -44,8 +49,10 @@ Pair = tuple[int, int]  # the places of two classes
 POINTS = 100.0  # of the longest row
 DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
 SURE = 7.0  # log-odds at which the rulers of total and probability end: 0.999
-GRID, ZOOMS = 400, 6  # numbers that are looked at, and how often closer
+GRID = 400  # numbers that are looked at
 MOST_PANELS = 4
+MOST_CELLS = 12  # of columns together that have a row
+TICKS = 14  # round numbers on a row, of which some are left out where there is no room
 EDGE = 105.0  # where an arrow stands for what is beyond
 LEFT, RIGHT = -8.0, 108.0
 MARK = style.PALETTE[4]
@@ -65,12 +72,11 @@ class Tick(NamedTuple):
     falls: bool = False
 
 
-@dataclass(frozen=True)
-class Row:
-    """What a column can say for one class against the other.
+class Row(NamedTuple):
+    """What a column, or several together, can say for one class against the other.
 
     `lowest` and `highest` are the ends of the log ratios that are finite; a row may be `cut`: then
-    there are numbers beyond it, which decide alone.
+    there are numbers beyond it, which decide alone. `views` are the names of what adds up to it.
     """
 
     column: str
@@ -78,6 +84,7 @@ class Row:
     lowest: float
     highest: float
     cut: bool = False
+    views: tuple[str, ...] = ()
 
     @property
     def strength(self) -> tuple[bool, float]:
@@ -112,7 +119,7 @@ class Panel:
     """The nomogram of one class against another, whose `places` are among the model's classes.
 
     Points are evidence for `one`; `log_prior` is log P(one) - log P(other), the strongest of the
-    `rows` comes first, and so many columns are `unshown`.
+    `rows` comes first, and `unshown` says what has none.
     """
 
     one: Label
@@ -120,7 +127,7 @@ class Panel:
     places: Pair
     log_prior: float
     rows: tuple[Row, ...] = ()
-    unshown: int = 0
+    unshown: str = ""
 
     @cached_property
     def scale(self) -> float:
@@ -156,30 +163,36 @@ class Panel:
 
     def read(self, explanation: Explanation) -> NomogramReading:
         """Read a record: find its value in each row, and add up."""
-        terms = {term.column: term for term in explanation.terms}
+        terms: dict[str, list[Term]] = {row.column: [] for row in self.rows}
+        shown = {name: row.column for row in self.rows for name in row.views}
+        for term in explanation.terms:
+            terms.setdefault(shown.get(term.column, ""), []).append(term)
         marks = tuple(self._mark(row, terms.pop(row.column)) for row in self.rows)
-        others = self.scale * sum(map(self._ratio, terms.values()))
+        others = self.scale * self._ratio([term for rest in terms.values() for term in rest])
         total = sum(mark.points for mark in marks) + others
         return NomogramReading(marks, others, total, self.log_odds(total))
 
-    def _ratio(self, term: Term) -> float:
-        one, other = (term.log_likelihood[place] for place in self.places)
-        return one - other
+    def _ratio(self, terms: Sequence[Term]) -> float:
+        one, other = self.places
+        return sum(term.log_likelihood[one] - term.log_likelihood[other] for term in terms)
 
-    def _mark(self, row: Row, term: Term) -> Mark:
-        points = self.points(row, self._ratio(term))
+    def _mark(self, row: Row, terms: Sequence[Term]) -> Mark:
+        term, points = terms[0], self.points(row, self._ratio(terms))
         text = "missing" if term.value is None else readable(written(term.value), 18)
-        text += " (left out)" if term.left_out and term.value is not None else ""
+        left_out = term.value is not None and all(each.left_out for each in terms)
+        text += " (left out)" * left_out
         return Mark(text + (f": {number(points)}" if points != _held(points) else ""), points)
 
     @property
     def remarks(self) -> list[str]:
         """What a reader of the rulers should know."""
-        said = [ENDLESS] if any(row.strength[0] for row in self.rows) else []
-        said += [BENDS] if any(row.bends for row in self.rows) else []
-        said += [CUT] if any(row.cut for row in self.rows) else []
-        verb = "has" if self.unshown == 1 else "have"
-        return said + [f"{counted(self.unshown, 'column')} {verb} no line"] * bool(self.unshown)
+        said = {
+            ENDLESS: any(row.strength[0] for row in self.rows),
+            BENDS: any(row.bends for row in self.rows),
+            CUT: any(row.cut for row in self.rows),
+            self.unshown: self.unshown != "",
+        }
+        return [remark for remark, holds in said.items() if holds]
 
 
 @dataclass(eq=False)
@@ -242,8 +255,9 @@ class NomogramDisplay:
         other
             The class that it is read against; every other class, in a panel each, if not given.
         most
-            How many rows: the columns that tell most. All others, and texts, are gathered in one
-            row if there is a record, and otherwise left out as if they were missing.
+            How many rows: the columns, and columns together in at most 12 cells, that tell most.
+            All others, and texts, are gathered in one row if there is a record, and otherwise left
+            out as if they were missing.
         """
         model = model_of(estimator)
         classes = model.classes
@@ -263,29 +277,28 @@ class NomogramDisplay:
         pairs = {name: (place, class_place(classes, name)) for name in others}
         chance = model.prior if found is None else found.posterior
         first = sorted(others, key=lambda name: -chance[pairs[name][1]])[:MOST_PANELS]
-        columns = [_Options.of(column) for column in model.columns()]
-        prior = model.log_prior.tolist()
-        panels = {}
+        joints = [each for each in model.joints() if len(each.support.values) <= MOST_CELLS]
+        alone = [each for each in joints if len(each.views) == 1]
+        options = [_Options.of(each) for each in (*model.columns(), *alone)]
+        prior, panels = model.log_prior.tolist(), {}
         for name, pair in pairs.items():
-            rows = _rows(columns, pair, most) if name in first else ()
-            unshown = len(columns) - len({row.column for row in rows})
+            rows = _rows(options, pair, most) if name in first else ()
+            unshown = _unshown(model, {row.column for row in rows})
             panels[name] = Panel(one, name, pair, prior[place] - prior[pair[1]], rows, unshown)
         return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot()
 
     def plot(self) -> Self:
         """Draw it on a new figure, one panel under the other."""
-        kinds = {column.support.text for column in self.model.columns()}
-        if kinds == {True}:
+        if all(column.support.text for column in self.model.columns()):
             raise TallyBayesError(
                 "a nomogram has a line for each column, and the words of a text are too many for "
                 "one; InformativeDisplay and WaterfallDisplay show them"
             )
-        panels = [self.panels[name] for name in self.drawn]
+        panels, found = [self.panels[name] for name in self.drawn], self.explanation
         heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
         self.figure_, of = style.new_figure((8.8, sum(heights))), {"height_ratios": heights}
         self.axes_ = [*self.figure_.subplots(len(heights), 1, squeeze=False, gridspec_kw=of).flat]
         for ax, panel in zip(self.axes_, panels, strict=True):
-            found = self.explanation
             _Drawing(ax, panel).draw(None if found is None else panel.read(found))
         return self
 
@@ -336,7 +349,7 @@ class NomogramDisplay:
 
 
 class _Options(NamedTuple):
-    """What a column may be, and what that adds to the score of each class."""
+    """What a column may be, and what that adds to the score of each class, in all its views."""
 
     column: ModelColumn
     support: Support
@@ -345,9 +358,12 @@ class _Options(NamedTuple):
 
     @classmethod
     def of(cls, column: ModelColumn) -> _Options:
-        """Ask a column."""
+        """Ask a column: of numbers some in the whole span, and one in each interval of a view."""
         support = column.shown.bounded
         values = support.grid(GRID)
+        if support.span is not None:
+            inside = [x for view in column.views[1:] for x in view.support.values if x is not None]
+            values = np.unique(np.clip([*values, *inside], *support.span)).tolist()
         return cls(column, support, values, column.evidence(values))
 
     def strength(self, pair: Pair) -> tuple[bool, float]:
@@ -360,39 +376,46 @@ class _Options(NamedTuple):
 
     def row(self, pair: Pair) -> Row:
         """Return its row; that of a number goes as far as it does not decide alone."""
-        name, x, ratios = self.column.name, self.values, _ratios(self.evidence, pair)
-        if self.support.span is None:
-            ticks = tuple(map(Tick, self.support.names, x, ratios.tolist()))
-            return Row(name, ticks, *_ends(ratios))
-        cut = False
-        for _ in range(ZOOMS):
-            inside = np.abs(ratios) <= DECISIVE
-            inside[:-1] |= np.diff(np.sign(ratios)) != 0.0  # where it is steep, a grid is coarse
-            if inside.all() or not inside.any() or (cut and inside.sum() > GRID // 8):
-                break
-            cut, (first, last) = True, np.flatnonzero(inside)[[0, -1]]
-            ends = x[max(first - 1, 0)], x[min(last + 1, len(x) - 1)]
-            only_whole = self.support.whole and not self.support.density
-            x = replace(self.support, span=ends, whole=only_whole).grid(GRID)
-            ratios = _ratios(self.column.evidence(x), pair)
-        along = np.clip(ratios, -DECISIVE, DECISIVE) if cut else ratios
-        falls = np.diff(along, prepend=2.0 * along[0] - along[1:2].sum()) < 0.0
-        found: list[Tick] = []
-        for part in np.split(np.arange(len(x)), np.flatnonzero(np.diff(falls)) + 1):
-            share = np.ptp(along[part]) / (np.ptp(along) or 1.0)
-            ends = x[max(part[0] - 1, 0)], x[part[-1]]
-            marks = _round_numbers(*ends, 2 + int(5.0 * share), self.support)
-            for mark, ratio in zip(marks, _ratios(self.column.evidence(marks), pair), strict=True):
-                if not cut or abs(ratio) <= DECISIVE:
-                    found.append(Tick(number(mark, 6), mark, float(ratio), bool(falls[part[0]])))
-        return Row(name, tuple(found), *_ends(along), cut)
+        marks, along, cut = [*self.values], _ratios(self.evidence, pair), False
+        names, number_line = [*self.support.names], self.support.span is not None
+        if number_line:
+            steep = np.diff(np.sign(along), append=np.sign(along[-1])) != 0.0
+            inside = np.flatnonzero((np.abs(along) <= DECISIVE) | steep)
+            cut, ends = len(inside) < len(along), (max(inside[0] - 1, 0), inside[-1] + 1)
+            ends = marks[ends[0]], marks[min(ends[1], len(marks) - 1)]
+            marks = _round_numbers(*ends, TICKS, self.support)
+            marks = self._not_decisive(marks, pair) or [*ends]
+            names, along = [number(x, 6) for x in marks], np.clip(along, -DECISIVE, DECISIVE)
+        missing = [None] * (len(self.column.reads) == 1)
+        of_missing = _ratios(self.column.evidence(missing), pair)
+        if of_missing.any():  # it is evidence, too
+            names, marks = [*names, "missing"], [*marks, None]
+            along = np.append(along, of_missing)
+        ratios = _ratios(self.column.evidence(marks), pair).tolist()
+        falls = [number_line and after < before for before, after in pairwise(ratios)]
+        ticks = map(Tick, names, marks, ratios, [*falls[:1], *falls] or [False])
+        subject = self.column.subject  # which explanations may call all of them together
+        views = (subject, *(view.name for view in self.column.views))
+        return Row(subject, tuple(ticks), *_ends(along), cut, views)
+
+    def _not_decisive(self, numbers: Sequence[float], pair: Pair) -> list[float]:
+        ratios = _ratios(self.column.evidence(numbers), pair)
+        return [x for x, ratio in zip(numbers, ratios, strict=True) if abs(ratio) <= DECISIVE]
 
 
-def _rows(columns: Sequence[_Options], pair: Pair, most: int) -> tuple[Row, ...]:
+def _rows(options: Sequence[_Options], pair: Pair, most: int) -> tuple[Row, ...]:
     """Return the rows that tell most, the strongest first."""
-    strong = sorted(columns, key=lambda options: options.strength(pair), reverse=True)[:most]
-    rows = [options.row(pair) for options in strong if options.strength(pair) > (False, 0.0)]
+    strong = sorted(options, key=lambda each: each.strength(pair), reverse=True)[:most]
+    rows = [each.row(pair) for each in strong if each.strength(pair) > (False, 0.0)]
     return tuple(sorted(rows, key=lambda row: row.strength, reverse=True))
+
+
+def _unshown(model: Model, shown: set[str]) -> str:
+    """Say how many columns, and columns together, have no row."""
+    columns = len({str(name) for name in model.schema.names} - shown)
+    joints = len({joint.subject for joint in model.joints()} - shown)
+    said = [counted(n, what) for n, what in ((columns, "column"), (joints, "joint")) if n]
+    return f"{' and '.join(said)} {'has' if columns + joints == 1 else 'have'} no line" * bool(said)
 
 
 class _Drawing:

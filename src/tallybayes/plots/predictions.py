@@ -40,7 +40,6 @@ Floats = NDArray[np.float64]
 
 MOST_POINTS, MOST_CURVES, MOST_CLASSES = 1000, 6, 12
 Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %
-CHANCE = "without skill"
 DOTTED: Any = {"color": QUIET, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 1}
 FLAGGED = {"precision": "precision", "recall": "recall", "flagged": "share flagged"}
 LEAVE_ONE_OUT = "leave-one-out scores each row by a model of its own; rank rows of folds instead"
@@ -99,21 +98,23 @@ class Curve(NamedTuple):
     `thresholds` are the distinct probabilities of the class, from high to low, after infinity,
     which flags none. The `rates` at each are the shares flagged of the rest ("fpr"), of the class
     ("recall") and of all rows ("flagged"), and the share of the flagged that is of the class
-    ("precision"); NaN where undefined. `decided` has those of the model's own decisions.
+    ("precision"); NaN where undefined. `decided` has those of the model's own decisions, and
+    `share` is that of the class among all rows.
     """
 
     label: Label
     thresholds: Floats
     rates: dict[str, Floats]
     decided: dict[str, float]
+    share: float
 
     @classmethod
     def of(cls, rows: Predictions, of: Label) -> Curve:
         """Rank rows by the probability of a class."""
         ranked, of_class = rows.ranked(of), rows.true == rows.place(of)
         decided = rows.weight * (rows.predicted == rows.place(of))
-        found = np.r_[0.0, ranked.found, decided[of_class].sum()]
-        false = np.r_[0.0, ranked.false, decided[~of_class].sum()]
+        found = np.r_[0.0, ranked.found, decided @ of_class]
+        false = np.r_[0.0, ranked.false, decided @ ~of_class]
         rates = {
             "fpr": _ratio(false, ranked.others.sum()),
             "recall": _ratio(found, ranked.hits.sum()),
@@ -122,19 +123,15 @@ class Curve(NamedTuple):
         }
         ranks = {name: values[:-1] for name, values in rates.items()}
         last = {name: float(values[-1]) for name, values in rates.items()}
-        return cls(of, np.r_[np.inf, ranked.thresholds], ranks, last)
-
-    @property
-    def share(self) -> float:
-        """The share of all rows that is of the class: the precision where all are flagged."""
-        return float(self.rates["precision"][-1])
+        # where all rows are flagged, precision is the share of the class
+        share = float(ranks["precision"][-1])
+        return cls(of, np.r_[np.inf, ranked.thresholds], ranks, last, share)
 
 
 @dataclass(eq=False)
 class CurvesDisplay(PredictionsDisplay):
     """Curves of ranked rows: what the ROC and the precision-recall picture share."""
 
-    name: str | None = None
     positive: Label | None = None
     title: ClassVar[str]
     measure: ClassVar[str]
@@ -151,7 +148,7 @@ class CurvesDisplay(PredictionsDisplay):
     def areas(self) -> dict[Label, float]:
         """The area under the curve of each class that has one."""
         parts, areas = list(self.rows.folds()) or [self.rows], {}
-        for name in (curve.label for curve in self.curves if not self._left_one_out):
+        for name in (curve.label for curve in self.curves if self.note != LEAVE_ONE_OUT):
             of_parts = [getattr(part.ranked(name), self.measure) for part in parts]
             if defined := [area for area in of_parts if not math.isnan(area)]:
                 areas[name] = fmean(defined)
@@ -163,12 +160,9 @@ class CurvesDisplay(PredictionsDisplay):
         return fmean(self.areas.values()) if self.areas else math.nan
 
     @property
-    def _left_one_out(self) -> bool:
-        return self.rows.held_out == "leave-one-out"
-
-    @property
-    def _why_none(self) -> str:
-        return LEAVE_ONE_OUT if self._left_one_out else ONE_CLASS
+    def note(self) -> str:
+        """Why there is no curve, where there is none."""
+        return LEAVE_ONE_OUT if self.rows.held_out == "leave-one-out" else ONE_CLASS
 
     x = property(lambda self: self.points(self.curves[0])[0])
     y = property(lambda self: self.points(self.curves[0])[1])
@@ -192,26 +186,22 @@ class CurvesDisplay(PredictionsDisplay):
         ax.set(xticks=ticks, yticks=ticks, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal", adjustable="box", anchor="W")
         if not self.areas:
-            style.say_instead(ax, f"no curve: {self._why_none}")
+            style.say_instead(ax, f"no curve: {self.note}")
             return
-        before = [name for name in ax.get_legend_handles_labels()[1] if CHANCE not in name]
         drawn = [curve for curve in self.curves if curve.label in self.areas][:MOST_CURVES]
         few = 1 < len(self.curves) <= len(style.PALETTE)  # these look as in other pictures
         for rank, curve in enumerate(drawn):
-            look = style_of((self.rows.place(curve.label) if few else rank) + len(before))
+            look = style_of(self.rows.place(curve.label) if few else rank)
             ax.plot(*self.points(curve), **look.of_line, drawstyle=self.drawstyle)
-            model = [] if self.name is None else [label(self.name, 20 if alone else 10)]
-            of_class = [] if alone and model else [label(curve.label, 10 if model else 20)]
-            name = f"{score(self.areas[curve.label])}  {readable(', '.join(model + of_class))}"
+            name = f"{score(self.areas[curve.label])}  {readable(curve.label, 20)}"
             point: Any = [[curve.decided[rate]] for rate in self.rates]
             ax.plot(*point, **look.of_line, **look.of_point, label=name, zorder=4, clip_on=False)
+        area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
         if not alone:
             ax.plot([], [], " ", label=f"{score(self.area)}  {self._among}".replace(", ", "\n"))
-        if not before:
-            for ends in {self.chance(curve) for curve in drawn}:
-                ax.plot([0.0, 1.0], ends, **DOTTED)
-            area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
-            ax.plot([], [], **DOTTED, label=f"{area}{CHANCE}")
+        for ends in {self.chance(curve) for curve in drawn}:
+            ax.plot([0.0, 1.0], ends, **DOTTED)
+        ax.plot([], [], **DOTTED, label=f"{area}without skill")
         style.add_legend(ax, title="area under the curve\n(markers: the model's decisions)")
 
     @property
@@ -226,7 +216,7 @@ class CurvesDisplay(PredictionsDisplay):
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         if not self.areas:
-            return f"{self.title} curve: there is none; {self._why_none}."
+            return f"{self.title} curve: there is none; {self.note}."
         first, measure = self.curves[0], self.measure.replace("_", " ")
         if len(self.curves) > 1:
             areas = [f"{label(name, 24)} {score(area)}" for name, area in self.areas.items()]
@@ -245,8 +235,6 @@ class RocCurveDisplay(CurvesDisplay):
     ----------
     rows : Predictions
         The predictions.
-    name
-        What the legend calls the model.
     positive
         The class to draw. Of two classes the positive one, or the last one, when not given; of
         more classes all of them, each against the rest.

@@ -24,7 +24,7 @@ from tallybayes.model import Fitted
 from tallybayes.model.informative import informative_values
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
-from tallybayes.rendering.words import probability, score
+from tallybayes.rendering.words import label, probability, score
 from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
@@ -40,6 +40,7 @@ MOST_WORDS = 12  # of a text, for each class
 MOST_CLASSES = 30  # that are listed
 MOST_VALUES = 8  # of any column, for each class
 COLUMNS_DRAWN = 12
+JOINTS_DRAWN = 4
 QUANTILES_DRAWN = 4
 TEXTS_DRAWN = 3
 PANELS = 4  # classes of which there is a nomogram of each
@@ -292,6 +293,21 @@ class Contents:
         if {each.column for several in values.values() for each in several} - set(self.texts):
             made.append(draw(InformativeDisplay(values, self.classes, words=False).plot))
         return made
+
+    def joint_pictures(self) -> list[str]:
+        """Draw the columns together that gain most."""
+        from tallybayes.plots import JointDisplay
+
+        make, joints = JointDisplay.from_estimator, self.model.joints()[:JOINTS_DRAWN]
+        return [draw(make, self.fitted, joint.subject) for joint in joints]
+
+    def joints_table(self) -> Table:
+        """List the columns that are counted together, what gains most first."""
+        joints = self.model.joints()
+        rows = [(" with ".join(map(label, each.reads)), self.model.gain(each)) for each in joints]
+        caption = "Columns that are counted together"
+        return Table.of(caption, [("columns", "text"), ("promised gain", "short")], rows,
+                        most=MOST_CLASSES, name="joints")  # fmt: skip
 
     @property
     def few_panels(self) -> bool:

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import whole
 from tallybayes.families.derivations import estimated
+from tallybayes.families.parameters import times
 from tallybayes.families.smoothing import Ratios
 from tallybayes.model import Factor, Fitted, most_informative
+from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Formula, Part, Renderable, Table, plain
 from tallybayes.rendering.formula import number, write
 from tallybayes.rendering.words import count, counted, label, listed
@@ -38,6 +40,7 @@ FEW_COLUMNS = 20  # lines of one table that are all shown, however few are asked
 LONGEST = 40  # characters of a family
 HISTORY = 20
 LINE = 200  # characters of a name of a file, or of what was done
+LONGEST_NAME = 60  # of what is counted beside the columns
 LARGEST = 700.0  # the logarithm of a number that a float can hold
 
 
@@ -151,11 +154,17 @@ class Inspection(Renderable):
     def classes(self) -> Table:
         """Return the classes with their priors."""
         weighted = not np.array_equal(self.weight, self.rows)
+        calibration = self.fitted.model.calibration
+        constants = {} if calibration is None else calibration.constants
         columns = {
             "class": ("label", self.fitted.classes),
             "rows": ("count", self.rows.tolist()),
             "weight": ("count", self.weight.tolist() if weighted else None),
             "prior": ("short", self.priors),
+            "constant": (
+                "score",
+                [*map(constants.get, self.fitted.classes)] if constants else None,
+            ),
         }
         return _table("Classes and their prior probabilities", "classes", columns, MOST_LINES)
 
@@ -172,6 +181,25 @@ class Inspection(Renderable):
         }
         table = _table("Columns and how each is estimated", "columns", columns)
         return replace(table, more=self.more_columns)
+
+    def beside(self) -> Table:
+        """Return what is counted beside the columns: further views of them, and several together.
+
+        What promised to gain most comes first, and then what weighs most.
+        """
+        model = self.fitted.model
+        gains = {} if model.calibration is None else model.calibration.gains
+        units = [unit for unit in model.units.values() if unit.reads != (unit.name,)]
+        rows = [
+            (label(unit.name, LONGEST_NAME), len(unit.support.values), unit.exponent, gain)
+            for unit in units
+            if {*unit.reads} & {*self.names}
+            for gain in [gains.get(unit.name)]
+        ]
+        rows.sort(key=lambda row: (-(row[3] or 0.0), -row[2]))
+        heads = [("views and joints", "text"), ("cells", "count"), ("exponent", "score")]
+        caption = "What is counted beside the columns themselves, with its weight"
+        return Table.of(caption, [*heads, ("promised gain", "short")], rows, name="beside")
 
     def _columns(self) -> list[dict[str, Any]]:
         """Describe the columns that are looked into."""
@@ -211,6 +239,8 @@ class Inspection(Renderable):
         if model.positive is not None:
             yield f"{label(model.positive)} wins only when it is strictly more probable"
         yield replace(self.columns(), caption="")
+        if (beside := self.beside()).rows:
+            yield beside
         for each in self.tables:
             caption = f"{each.name}: {each.table.caption}, {label(each.family, LONGEST)}"
             yield replace(each.table, caption=caption)
@@ -228,7 +258,7 @@ class Inspection(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        model = self.fitted.model
+        model, beside = self.fitted.model, self.beside()
         classes = zip(self.fitted.classes, self.rows, self.weight, self.priors, strict=True)
         data: dict[str, Any] = plain(
             {
@@ -245,6 +275,7 @@ class Inspection(Renderable):
                 "calibration": model.calibration,
                 "n_columns": len(model.schema.names),
                 "columns": self._columns(),
+                "beside": [dict(zip(beside.heads, row, strict=True)) for row in beside.rows],
                 "tables": [table.to_dict() for table in self.tables],
                 "more_tables": self.more_tables,
                 "free_parameters": model.free_parameters,
@@ -316,6 +347,9 @@ def inspect_model(
         groups = [units] if together and units else [[unit] for unit in units]
         makers += [_Tables(fitted, factor, group, words, named) for group in groups]
     makers.sort(key=lambda maker: order[maker.names[0]])
+    for joint in fitted.model.joints():
+        if {*joint.reads} <= {*names}:
+            makers += [_Tables(fitted, v.factor, [v.unit], words, named) for v in joint.views]
     most_tables, most_columns = (None, None) if named else (MOST_TABLES, MOST_COLUMNS)
     shown, listed_names = makers[:most_tables], names[:most_columns]
     return Inspection(
@@ -342,7 +376,10 @@ class _Tables(NamedTuple):
     def made(self) -> Iterator[ParameterTable]:
         """Make them, of the kind that the parameters ask for."""
         head = self.factor.parameters.shows[0]
-        if head == "word":
+        unit = self.fitted.model.units[self.names[0]]
+        if len(unit.reads) > 1:
+            yield self._cells(unit)
+        elif head == "word":
             yield from self._words()
         elif head == "column":
             yield self._columns()
@@ -393,6 +430,18 @@ class _Tables(NamedTuple):
         order = np.sort(often[: None if self.named else MOST_LINES]).tolist()
         lines = [(entries.values[k], ratios, k) for k in order]
         return self._by_class(lines, len(entries.values) - len(lines))
+
+    def _cells(self, joint: ModelColumn) -> ParameterTable:
+        """Make the table of columns together: what each cell adds, the strongest cells first."""
+        terms = times(joint.log_prob(joint.support.values), np.array(joint.exponent))
+        order = np.argsort(-np.ptp(terms, axis=1), kind="stable").tolist()
+        rows = [(joint.support.names[k], *terms[k, : len(self.classes)].tolist()) for k in order]
+        heads = [("cell", "text"), *((label(each), "score") for each in self.classes)]
+        caption = "what is added to log scores beyond what each column says alone"
+        most, name = None if self.named else MOST_LINES, f"cells of {label(joint.name, 60)}"
+        table = Table.of(caption, heads, rows, most=most, name=name)
+        cut = len(self.fitted.classes) - len(self.classes)
+        return self._whole(table, by_class=True, more_classes=cut)
 
     def _columns(self) -> ParameterTable:
         """Make the table of columns that stand for one line each, those that tell most if many."""

@@ -31,8 +31,8 @@ Mask = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 AnyBlock = TypeVar("AnyBlock", bound="type[TallyBlock]")
 
-# Where in a block something is wrong, told by class and column.
-Where = Callable[[int, int], str]
+# Where in some arrays something is wrong, told by its place in them.
+Where = Callable[..., str]
 
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
@@ -172,6 +172,10 @@ class TallyBlock(ABC):
             name: np.zeros((0, 1 if name in cls.SHARED else n_units)) for name in cls._names()
         }
         return cls(**{**wide, "rows": wide["rows"].astype(np.int64)})
+
+    def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Self:
+        """Return the block of rows without a value, which may count as some `labels`."""
+        return self.empty(len(labels)).with_classes([], len(rows))
 
     @property
     def n_classes(self) -> int:

@@ -18,6 +18,7 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.blocks import (
     Array,
+    Floats,
     Integers,
     Mask,
     Support,
@@ -113,6 +114,12 @@ class Codes(TallyBlock):
         places = [k for j in units if j >= 0 for k in range(slices[j].start, slices[j].stop)]
         labels = tuple(self.labels[j] if j >= 0 else () for j in units)
         return Codes(self.rows[:, places], self.weight[:, places], labels)
+
+    def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Codes:
+        """Return the block of rows that have one value of a unit each, or none of it."""
+        known = tuple(() if label is None else (label,) for label in labels)
+        n = sum(map(len, known))
+        return Codes(np.repeat(rows[:, None], n, 1), np.repeat(weight[:, None], n, 1), known)
 
     def with_labels(self, labels: Labels) -> Codes:
         """Return the same counts among more values; new ones have none."""

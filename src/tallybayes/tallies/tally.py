@@ -202,20 +202,15 @@ class Tally:
                 )
         b = other.with_classes(self.classes)
         rows, weight = weight_left(
-            self.rows[:, None],
-            self.weight[:, None],
-            b.rows[:, None],
-            b.weight[:, None],
-            lambda c, _: f"class {self.classes[c]!r}",
+            self.rows, self.weight, b.rows, b.weight, lambda c: f"class {self.classes[c]!r}"
         )
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
             blocks.append(mine.minus(theirs, self.classes, self.schema.names_of(group)))
             # rows that were counted with a value cannot be taken away without it
             where = in_columns(self.classes, self.schema.names_of(group))
-            refuse(blocks[-1].present > rows, where, NOT_COUNTED)
-        left = Tally(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
-        return left._without_unused()
+            refuse(blocks[-1].present > rows[:, None], where, NOT_COUNTED)
+        return Tally(self.schema, self.classes, rows, weight, blocks)._without_unused()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -254,7 +249,7 @@ class Tally:
     def with_schema(self, schema: Schema) -> Tally:
         """Return the same counts under a schema that also has other columns or declared values.
 
-        The new columns have no values in the rows that were counted. A column of which no value was
+        The new columns were missing in the rows that were counted. A column of which no value was
         counted may be of another kind.
         """
         if schema == self.schema:
@@ -276,8 +271,19 @@ class Tally:
             for number in sorted({which for which, _ in places} - {-1}):  # the blocks they were in
                 units = [unit if which == number else -1 for which, unit in places]
                 block = block.plus(self.blocks[number].select(units), names)
+            if group in schema.extra:
+                absent = [
+                    kind.absent if self._lacks(schema, group, unit) else None
+                    for unit, kind in enumerate(schema.kinds_of(group))
+                ]
+                block = block.plus(block.of_absent(absent, self.rows, self.weight), names)
             blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
+
+    def _lacks(self, schema: Schema, group: Group, unit: int) -> bool:
+        """Tell whether all columns that a unit of another schema reads are new."""
+        columns = {schema.names[place] for place in group.columns(unit)}
+        return columns.isdisjoint(self.schema.places)
 
     def with_classes(self, classes: tuple[Label, ...]) -> Tally:
         """Return the same tally among more classes, of which it has no rows."""

@@ -218,23 +218,23 @@ class WordCounts(TallyBlock):
         column = in_columns(classes, names)
 
         def where(pairs: Pairs, terms: Terms = self.terms) -> Where:
-            return lambda k, _: (
+            return lambda k, *_: (
                 f"{column(pairs.classes[k], 0)}, word {terms.texts[pairs.words[k]]!r}"
             )
 
         rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, column)
         numbers = self.terms.numbers_of(other.terms).astype(np.int64)
-        refuse(numbers[other.pairs.words, None] < 0, where(other.pairs, other.terms), NOT_COUNTED)
+        refuse(numbers[other.pairs.words] < 0, where(other.pairs, other.terms), NOT_COUNTED)
         away = Pairs.united([other.pairs.renumbered(None, numbers)])
         places, there = self.pairs.places(away.keys)
-        refuse(~there[:, None], where(away), NOT_COUNTED)
+        refuse(~there, where(away), NOT_COUNTED)
         before = self.pairs.sums[places]
         documents = (before - away.sums)[:, [DOCUMENTS]]
         left = self.pairs.changed(places, sum_left(before, away.sums, documents, where(away)))
         # documents that stay cannot all have been without the word
         many = left.sums[:, DOCUMENTS] > rows[left.classes, 0]
         heavy = left.sums[:, WEIGHT] > weight[left.classes, 0] * (1.0 + TRUSTED)
-        refuse((many | heavy)[:, None], where(left), NOT_COUNTED)
+        refuse(many | heavy, where(left), NOT_COUNTED)
         counts = WordCounts(rows, weight, self.terms, (left,))
         # words that nobody has any more are kept until they are many
         return counts.without_unused() if 2 * len(left.keys) < len(self.terms) else counts
@@ -317,12 +317,8 @@ def _count(
     reader: Reader | Bagged, rows: Integers, of: RowClasses, words: Words, compiled: bool
 ) -> WordCounts:
     """Count some documents, which stand class after class."""
-    y, n_classes = of.y[rows], len(of.rows)
-    w = None if of.w is None else of.w[rows]
-    counted = np.bincount(y, minlength=n_classes).astype(np.int64)
-    weights = np.bincount(y, w, n_classes).astype(np.float64)
-    ends = np.cumsum(counted)
-    found = []
+    y, w, counted, weight = of.moved(rows, of.y[rows], len(of.rows))
+    ends, found = np.cumsum(counted), []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
     for here, bags in reader.pieces(rows, ends):
@@ -341,4 +337,4 @@ def _count(
             sums[numbers] = 0.0
             n = 0
     pairs = Pairs(*map(np.concatenate, zip(NOTHING, *found, strict=True)))
-    return WordCounts(counted[:, None], weights[:, None], reader.terms, (pairs,))
+    return WordCounts(counted[:, None], weight[:, None], reader.terms, (pairs,))

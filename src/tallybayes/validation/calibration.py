@@ -135,8 +135,8 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
         fitted[1],
         unweighed.accuracy,
         len(some),
-        dict(zip(held.classes, found.constants.tolist(), strict=True)),
-        {
+        constants=dict(zip(held.classes, found.constants.tolist(), strict=True)),
+        words={
             name: WordWeights(dict(zip(terms.names, exponents.tolist(), strict=True)))
             for (name, terms), exponents in zip(texts.items(), found.words, strict=True)
         },

@@ -33,6 +33,7 @@ from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Factor, Model
+from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, taken
@@ -43,8 +44,6 @@ MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
 MOST_LINES, MOST_NAMED = 20, 6
 LONGEST = 100  # characters of what is named in a sentence
-WORTH = 0.01  # share of what there is to know
-ERRORS = 2.0  # standard errors
 TIE = 9  # decimals of bits beyond which there is only rounding
 LISTED, WARNED = 0.3, 0.5  # lower limits of rank correlations
 PAIRED = 20  # rows that have a value of both
@@ -250,6 +249,8 @@ def diagnose(
     pairs = _dependence(rows, told[:MOST_COLUMNS])
     shapes = _shapes(rows, [each.column for each in information])
     warnings = tuple(_warnings(information, pairs, shapes))
+    if gaps := rows.telling_gaps():
+        warnings += (sentence_of(gaps),)
     return Diagnosis(n, rows.entropy, information, pairs, shapes, warnings, tuple(notes))
 
 
@@ -300,6 +301,19 @@ class _Rows(NamedTuple):
         """What there is to know of the class, in bits."""
         there = self.shares[self.shares > 0.0]
         return float(-(there * np.log2(there)).sum()) + 0.0
+
+    def telling_gaps(self) -> list[str]:
+        """Return the columns whose gaps would tell of the class, and are ignored."""
+        schema, found = self.model.schema, list[str]()
+        rows = np.bincount(self.y, minlength=len(self.model.classes))
+        for factor in self.model.factors:
+            gaps = ~_present(factor.block_of(self.batch))
+            own = schema.groups[factor.group] not in schema.extra
+            if own and gaps.shape[1] == len(factor.names):  # those of a bag are of all together
+                missing = np.stack([gaps[self.y == c].sum(axis=0) for c in range(len(rows))])
+                places = np.flatnonzero(telling(missing, rows)).tolist()
+                found += [str(factor.names[k]) for k in places]
+        return [name for name in found if not is_evidence(schema, name)]
 
     def told(self) -> list[tuple[ColumnInformation, Floats]]:
         """Return what the units tell, all in all and row by row (NaN without a value).

@@ -38,6 +38,10 @@ from tallybayes.workflows.planning import (
 )
 
 WEIGHT = Option("weight")
+OTHER_VIEWS = (
+    "they count other views and joints of their columns; fit one of them, and let copies of it "
+    "learn the rest"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,6 +242,10 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
     a, b = mine.tally.schema, theirs.tally.schema
     if a.target != b.target:
         raise TallyBayesError(f"one predicts {a.target!r}, the other {b.target!r}")
+    for one in (mine, theirs):
+        weighed = one.recipe.calibration
+        if weighed is not None and weighed.how == "evidence" and a.extra != b.extra:
+            raise TallyBayesError(OTHER_VIEWS)
     # a side that has no value of a column leaves it to the other to say what it is
     mine_open = set(mine.tally.empty_columns()).intersection(b.names)
     theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open

@@ -18,7 +18,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Recipe
 from tallybayes.model.plans import CountPlan
-from tallybayes.model.specification import ModelSpec
+from tallybayes.model.specification import PLAIN, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
 from tallybayes.sources.formats import ReadOptions
@@ -33,12 +33,14 @@ from tallybayes.workflows.outcomes import Found
 from tallybayes.workflows.planning import (
     estimator_of,
     expecting,
+    kept_beside,
     read_labelled,
     source_name,
     with_target,
 )
 
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
+FEW_ALPHAS = (0.1, 1.0, 10.0)
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 MOST_IN_MEMORY = 40_000_000  # of those of rows in memory, and of a stored model's
 
@@ -184,24 +186,38 @@ def tune_spec(
     data, target, spec, weight, read
         As for `train`. All rows are read into memory.
     grid
-        Values to try, by parameter of `NaiveBayes`; twelve values of alpha when not given.
+        Values to try, by parameter of the estimator; values of alpha when not given: three for the
+        best model, which is fitted anew for each of five folds, and twelve for the plain one.
     **options
         ``folds``, ``score``, ``nested``, ``one_standard_error`` and ``seed``, as for
         `tallybayes.validation.tune`.
     """
     start, read = time.perf_counter(), read or ReadOptions()
-    spec, values = spec or ModelSpec(), dict(grid or {"alpha": list(ALPHAS)})
+    spec, rows = spec or ModelSpec(), open_rows(data, read)
+    spec = spec.of_columns(spec.chosen(rows.names, target, weight))
+    values = dict(grid or {"alpha": list(ALPHAS if spec.plain else FEW_ALPHAS)})
+    if not spec.plain:
+        options.setdefault("folds", 5)  # each is fitted
+        if other := [name for name in ("calibration", "missing") if name in values]:
+            raise TallyBayesError(
+                f"{other[0]} is for the plain model, {PLAIN}; the best weighs all evidence already",
+                remedy=PLAIN,
+            )
     # what is tried for all columns leaves alone what is declared of some
     others = [spec.with_families(word) for word in values.get("columns", ())]
     if others:
         values["columns"] = [other.declared for other in others]
-    X, y, weights, spec, rejected = read_labelled(
-        open_rows(data, read), target, spec, weight, read, others
-    )
+    X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read, others)
     found = tune(estimator_of(spec), X, y, values, sample_weight=weights, **options)
     name, n = source_name(data), len(y)
     provenance = Provenance.now(name, n, rejected.count, f"tune {name}: {n} rows")
-    stored = Stored(with_target(found.model, target), provenance)
+    chosen = replace(
+        spec,
+        joints=getattr(found.model, "joints", spec.joints),
+        missing=found.model.missing or spec.missing,
+    )
+    beside = kept_beside(chosen, weight)
+    stored = Stored(with_target(found.model, target), provenance, beside)
     return TunedModel(rejected, time.perf_counter() - start, found, stored)
 
 

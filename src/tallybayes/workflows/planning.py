@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, NoReturn, cast
@@ -17,7 +17,7 @@ from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Fitted
 from tallybayes.model.plans import CountPlan, source_of, type_to_read
-from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
+from tallybayes.model.specification import AUTO, ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.columns import ColumnType
@@ -51,7 +51,7 @@ def _first_rows(
     labels = ArrowColumn(target, table.column(target))
     codes, classes = labels.codes(slice(0, len(labels)))
     _check_target(labels, len(classes))
-    spec = spec.for_labels(classes)
+    spec = spec.of_columns(names).for_labels(classes)
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
     if rows.types_guessed:
@@ -78,11 +78,13 @@ def plan_counting(
     rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
 ) -> tuple[CountPlan, ModelSpec, ColumnSpec]:
     """Settle from the first rows what the columns are, and what they are read as."""
-    with _about(rows):
+    with about(rows):
         columns, labels, weights, spec, said = _first_rows(rows, spec, target, weight, read)
         declared, said = resolve(said, columns, labels, weights)
         schema = Schema.infer(columns, declared, target=target)
     types = types_to_read(columns, schema, rows.types_guessed)
+    if spec.plain and spec.missing == "evidence":
+        schema = schema.with_gaps()
     types[target] = type_to_read(labels, CATEGORIES)
     if weight is not None:
         types[weight] = "float"
@@ -90,7 +92,7 @@ def plan_counting(
 
 
 @contextmanager
-def _about(rows: Rows) -> Iterator[None]:
+def about(rows: Rows) -> Iterator[None]:
     """Let errors about the first rows name the file."""
     try:
         yield
@@ -227,7 +229,7 @@ def read_labelled(
 
     if target is None:
         raise TallyBayesError(f"there is no column to predict; name one: {TARGET}", remedy=TARGET)
-    with _about(rows):
+    with about(rows):
         columns, labels, _, spec, said = _first_rows(rows, spec, target, weight, read)
     names = columns.names
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
@@ -282,16 +284,24 @@ def _labels(column: ArrowColumn) -> NDArray[Any]:
 
 def estimator_of(spec: ModelSpec) -> Any:
     """Return the estimator that is asked for."""
-    from tallybayes.estimators import NaiveBayes
+    from tallybayes.estimators import NaiveBayes, SemiNaiveBayes
 
-    return NaiveBayes(
-        spec.declared,
-        prior=spec.prior,
-        alpha=spec.alpha,
-        unseen=spec.unseen,
-        positive=spec.positive,
-        calibration=spec.calibration,
-    )
+    more: dict[str, Any] = {"alpha": spec.alpha, "unseen": spec.unseen, "positive": spec.positive}
+    more |= {"prior": spec.stated_prior}
+    if not spec.plain:
+        return SemiNaiveBayes(spec.declared, joints=spec.joints, **more)
+    return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
+
+
+def kept_beside(spec: ModelSpec, weight: str | None) -> Mapping[str, Any] | None:
+    """Return what `load` makes the estimator of, beside what was fitted; None if it needs none."""
+    unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
+    state: dict[str, Any] = {"dropped": unused} if unused else {}
+    if not spec.plain:
+        joints = spec.joints if spec.joints in (AUTO, None) else [*map(list, spec.joints or ())]
+        return {"name": "SemiNaiveBayes", "joints": joints, "state": state}
+    missing = {"missing": spec.missing} if spec.missing == "evidence" else {}
+    return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 
 
 def with_target(estimator: Any, target: str) -> Fitted:

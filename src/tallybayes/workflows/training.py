@@ -10,6 +10,7 @@ from typing import Any
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
+from tallybayes.model.calibration import Calibration
 from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
@@ -22,13 +23,16 @@ from tallybayes.tallies import Tally
 from tallybayes.workflows.evaluation import leave_out
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (
+    about,
     count,
     estimator_of,
+    kept_beside,
     plan_counting,
     read_labelled,
     source_name,
     with_target,
 )
+from tallybayes.workflows.weighing import weigh
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +80,9 @@ def train(
 ) -> Trained:
     """Train a model on files, or on anything else that holds rows.
 
-    The rows are gone through once, in a stream, however many there are; a second time for the
-    leave-one-out scores.
+    The rows are gone through in a stream, however many there are. For the best model that draws a
+    sample, which is weighed; more rows than that are counted by going through them again. For the
+    plain one it counts them, and a second time is for the leave-one-out scores.
 
     Parameters
     ----------
@@ -104,6 +109,8 @@ def train(
     start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
     found: Predictions | str = ""
+    with about(rows):
+        spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     if spec.needs_all_rows:
         X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read)
         fitted = with_target(estimator_of(spec).fit(X, y, sample_weight=weights), target)
@@ -111,7 +118,14 @@ def train(
             found = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
     else:
         plan, spec, columns = plan_counting(rows, spec, target, weight, read)
-        tally, tables, rejected = count(rows, plan, read, keep=scores)
+        tables, calibration = None, None
+        if spec.plain:
+            tally, tables, rejected = count(rows, plan, read, keep=scores)
+        else:
+            weighed = weigh(rows, plan, spec, columns, read)
+            tally, rejected, found = weighed.tally, weighed.rejected, weighed.predictions
+            if weighed.evidence is not None:
+                calibration = weighed.evidence.calibration
         if not tally.classes:
             raise TallyBayesError(
                 f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
@@ -123,15 +137,14 @@ def train(
                 "class are added",
                 TallyBayesWarning,
             )
-        fitted = fitted_from(tally, columns, spec)
-        if scores:
+        fitted = fitted_from(tally, columns, spec, calibration)
+        if scores and spec.plain:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
-    unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
-    estimator = {"name": "NaiveBayes", "state": {"dropped": unused}} if unused else None
-    stored = Stored(fitted, provenance, estimator)
+    stored = Stored(fitted, provenance, kept_beside(spec, weight))
     report, why = (None, found) if isinstance(found, str) else (found.report(), "")
+    report, why = (report, why) if scores else (None, "")
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
 
@@ -159,16 +172,18 @@ def preview(
     rows, spec = open_rows(data, read), spec or ModelSpec()
     if rows.complete:
         return train(rows, target, spec, weight=weight, read=read, scores=False)
-    spec = replace(spec, prior="empirical", positive=None)  # of which no row may have come yet
+    spec = replace(spec, prior=None, positive=None)  # of which no row may have come yet
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)
 
 
-def fitted_from(tally: Tally, columns: ColumnSpec, spec: ModelSpec) -> Fitted:
+def fitted_from(
+    tally: Tally, columns: ColumnSpec, spec: ModelSpec, calibration: Calibration | None = None
+) -> Fitted:
     """Say how a model is estimated from what was counted; what does not fit is refused now."""
     families, by_name = columns.families(tally.schema, spec.alpha, spec.unseen)
-    prior = prior_of(spec.prior)
+    prior = prior_of(spec.stated_prior)
     declared = dict.fromkeys(prior.p if isinstance(prior, Fixed) else (), "a prior is stated for")
     if spec.positive is not None:
         declared.setdefault(spec.positive, "there is no row of")
@@ -177,8 +192,6 @@ def fitted_from(tally: Tally, columns: ColumnSpec, spec: ModelSpec) -> Fitted:
             hint = did_you_mean(label, tally.classes)
             raise TallyBayesError(f"{what} the unknown class {label!r}; {hint}")
     classes = sorted_labels(declared, "the classes")
-    fitted = Fitted(
-        tally, Recipe(families, by_name, prior, spec.positive, declared_classes=classes)
-    )
+    fitted = Fitted(tally, Recipe(families, by_name, prior, spec.positive, calibration, classes))
     fitted.model  # noqa: B018  (a prior or family that does not fit)
     return fitted

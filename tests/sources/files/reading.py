@@ -13,10 +13,9 @@ from pyarrow import feather, ipc, parquet
 
 import tallybayes as tb
 from limited import limited_to
-from tallybayes.model.specification import ModelSpec
+from plain_model import ModelSpec, train
 from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.arrow_files import plain_types
-from tallybayes.workflows import train
 
 random = np.random.default_rng(7)
 N = 120

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from plain_model import ModelSpec, train
 from sources.files.reading import (
     assert_same_tally,
     in_memory,
@@ -18,9 +19,8 @@ from sources.files.reading import (
     trained,
     written,
 )
-from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import ReadOptions, open_rows
-from tallybayes.workflows import evaluate, predict, train
+from tallybayes.workflows import evaluate, predict
 from tiers import scaled
 
 N = 2000

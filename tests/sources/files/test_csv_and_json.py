@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import example, given, strategies as st
 
+from plain_model import ModelSpec, train
 from sources.files.reading import (
     COLUMNS,
     RECORDS,
@@ -19,10 +20,8 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.text_blocks import Quoting
-from tallybayes.workflows import train
 from tiers import scaled
 
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?"]

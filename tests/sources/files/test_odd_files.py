@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from plain_model import train
 from sources.files.reading import (
     RECORDS,
     TABLE,
@@ -28,7 +29,7 @@ from tallybayes.kernels.progress import listening
 from tallybayes.sources import ReadOptions, map_rows, open_rows, text_blocks
 from tallybayes.sources.files import find_files
 from tallybayes.sources.row_writers import row_writer
-from tallybayes.workflows import planning, predict, train
+from tallybayes.workflows import planning, predict
 from tiers import crossed
 
 WANTED = {"income": "float", "age": "float", "status": "categorical", "y": "categorical"}

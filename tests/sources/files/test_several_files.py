@@ -3,6 +3,7 @@
 import pytest
 from pyarrow import parquet
 
+from plain_model import ModelSpec, train
 from sources.files.reading import (
     assert_same_tally,
     in_memory,
@@ -13,9 +14,8 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import open_rows, rows
-from tallybayes.workflows import predict, train
+from tallybayes.workflows import predict
 
 COLUMNS = {"x": "gaussian", "s": "categorical"}
 ONE = {"x": [0.5, 1.5, 2.5, 3.5] * 10, "s": list("uvwu") * 10, "y": list("abab") * 10}

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 import tallybayes as tb
 from limited import limited_to
+from plain_model import ModelSpec, train
 from sources.files.reading import (
     RECORDS,
     TABLE,
@@ -26,9 +27,7 @@ from sources.files.reading import (
     tally_of,
     trained,
 )
-from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import arrow_files, open_rows
-from tallybayes.workflows import train
 
 FRAME = pd.DataFrame(TABLE)
 PLAIN = {"use_dictionary": False, "compression": "none", "data_page_version": "2.0"}

@@ -1,0 +1,139 @@
+"""What the best model weighs of many rows: a sample that is drawn as they pass by once.
+
+Views, joints and weights are found on at most 100,000 rows; all are counted, in the settled schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tallybayes.batches import encode_classes
+from tallybayes.errors import TallyBayesError
+from tallybayes.evidence import WeighedEvidence, search, weigh_evidence
+from tallybayes.metrics import Predictions
+from tallybayes.model import Recipe
+from tallybayes.model.plans import CountPlan, source_of
+from tallybayes.model.specification import PLAIN, ColumnSpec, ModelSpec
+from tallybayes.priors import prior_of
+from tallybayes.sources import arrow_memory
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import RejectedRows, map_rows
+from tallybayes.sources.rows import Rows
+from tallybayes.tallies import Tally
+from tallybayes.workflows.planning import count, expecting
+
+
+class Reservoir:
+    """A uniform random sample of the rows of Arrow tables that pass by once.
+
+    Every row draws a number, and those with the least numbers stay: any set of rows is as likely to
+    be kept as any other of that size. `seen` is how many rows have passed by.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> kept = Reservoir(3)
+    >>> for start in (0, 5):
+    ...     kept.add(pyarrow.table({"n": range(start, start + 5)}))
+    >>> table, numbers = kept.drawn()
+    >>> table.column("n").to_pylist() == numbers.tolist(), len(numbers)
+    (True, 3)
+    """
+
+    def __init__(self, size: int, seed: int = 0) -> None:
+        self.size, self.seen = size, 0
+        self._random, self._most = np.random.default_rng(seed), np.inf
+        self._kept: list[tuple[Any, Any, Any]] = []  # rows, their numbers, and what these drew
+
+    def add(self, table: Any) -> None:
+        """Let the rows of a table pass by."""
+        drawn = self._random.random(table.num_rows)
+        some = np.flatnonzero(drawn < self._most)
+        if len(some) < len(drawn):
+            table = table.take(arrow_memory.from_numbers(some))
+        self._kept.append((table, self.seen + some, drawn[some]))
+        self.seen += len(drawn)
+        if sum(len(each) for *_, each in self._kept) > 2 * self.size:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Keep no more rows than are wanted."""
+        import pyarrow
+
+        tables, numbers, drawn = zip(*self._kept, strict=True)
+        table = pyarrow.concat_tables(tables, promote_options="permissive")
+        of_rows, places = np.concatenate(drawn), np.concatenate(numbers)
+        if len(of_rows) > self.size:
+            stay = np.sort(np.argsort(of_rows)[: self.size])
+            table = table.take(arrow_memory.from_numbers(stay))
+            of_rows, places = of_rows[stay], places[stay]
+            self._most = of_rows.max(initial=0.0)
+        self._kept = [(table, places, of_rows)]
+
+    def drawn(self) -> tuple[Any, Any]:
+        """Return the rows that are kept, in their order, and which of all rows they are."""
+        if self._kept:
+            self._settle()
+        return self._kept[0][:2] if self._kept else (None, np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """What was counted of all rows, and weighed of some; no `evidence` where that cannot be."""
+
+    tally: Tally
+    rejected: RejectedRows
+    evidence: WeighedEvidence | None = None
+
+    @property
+    def predictions(self) -> Predictions | str:
+        """Each row that was weighed, predicted without it; or why there is none."""
+        if self.evidence is None:
+            return "too few rows or classes to leave one out"
+        found, total = self.evidence.predictions, int(self.tally.rows.sum())
+        notes = found.notes
+        if len(found) < total:
+            some, every = f"{len(found):,}", f"{total:,}"
+            notes += (f"of {some} rows of {every}, each by the model of the other rows drawn",)
+        return replace(found, rows=None, notes=notes)
+
+
+def weigh(
+    rows: Rows, plan: CountPlan, spec: ModelSpec, columns: ColumnSpec, read: ReadOptions
+) -> Weighed:
+    """Draw a sample of all rows, weigh its evidence, and count all rows in the views it has."""
+    kept = Reservoir(search.MOST_ROWS)
+
+    def work(table: Any) -> Any:
+        plan.tally(table)  # a row that does not fit is found before it is drawn
+        return table
+
+    stream = map_rows(rows, plan.types, work, read, what="drawing rows", declarable=plan.undeclared)
+    with expecting(rows, plan.schema):
+        for result in stream:
+            kept.add(result.value)
+    table, _ = kept.drawn()
+    whole = kept.seen <= kept.size
+    if not (whole or rows.rereadable):
+        raise TallyBayesError(
+            f"the best model goes through more than {kept.size:,} rows twice, and these can be "
+            f"read only once; save them to a file first, or take {PLAIN}",
+            remedy=PLAIN,
+        )
+    tally = Tally(plan.schema) if table is None else plan.tally(table)
+    if search.too_few(tally.rows):
+        return Weighed(tally, stream.rejected) if whole else Weighed(*count(rows, plan, read)[::2])
+    families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
+    recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
+    source, w = source_of(table, plan.schema.names), plan.weights(table)
+    labels = encode_classes(plan.labels(table), table.num_rows)
+    y = np.array(labels.labels)[labels.codes]
+    evidence = weigh_evidence(source, y, w, plan.schema, recipe, spec.joints)
+    settled = replace(plan, schema=evidence.schema)
+    if whole:
+        return Weighed(settled.tally(table), stream.rejected, evidence)
+    tally, _, rejected = count(rows, settled, read)
+    return Weighed(tally, rejected, evidence)
