@@ -18,7 +18,6 @@ from benchmarks.accuracy.tables import CLEAR, Problem, Score, cells_of, problems
 from benchmarks.run import Part, Table, say
 from tallybayes import NaiveBayes
 from tallybayes.kernels.threads import available
-from tallybayes.metrics.scores import n_zero_probability
 from tallybayes.validation.calibration import PENALTY
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -94,7 +93,7 @@ def measured(problem: Problem, options: dict[str, Any], seed: int) -> Outcome:
         held.score("log_loss"),
         100.0 * held.score("expected_calibration_error"),
         100.0 * float(held.proba.max(axis=1).mean()),
-        n_zero_probability(held),
+        held.report().n_zero_probability,
     )
 
 

@@ -394,7 +394,7 @@ def test_views_joints_weights_and_constants_are_shown():
     assert {each["views and joints"] for each in told["beside"]} == set(beside)
     only = inspect_model(kept, columns=["b"])
     assert not any(" x " in name for each in only.tables for name in each.columns)
-    assert "counted together: a x b" in str(model.summary())
+    assert "a x b in 9 parts" in str(model.summary())
 
 
 class TestWhatIsCut:

@@ -1,6 +1,7 @@
 """Stored models on test files, against scikit-learn; specifications, against the estimators."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from plain_model import ModelSpec, train
 from tallybayes import validation
 from tallybayes.modelfile import dump_bytes, load
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import evaluation
+from tallybayes.workflows import evaluation, planning
 from tallybayes.workflows.evaluation import ALPHAS, compare, evaluate, tune_spec
 from workflows.mixed import features, mixed, write
 
@@ -107,6 +108,15 @@ def test_as_many_rows_are_scored_as_fit_into_memory(stored, monkeypatch):
     assert (report.rows, report.to_dict()["scores"]) == (100, near(first.to_dict()["scores"]))
     assert report.notes == ("scores of the first 100 rows: more take too much memory",)
     assert evaluate(stored, TEST.head(99)).result.notes == first.notes == ()
+
+
+def test_rows_of_so_many_classes_that_memory_runs_out_are_not_held_out(monkeypatch):
+    monkeypatch.setattr(planning, "MOST_HELD_OUT", 3 * len(FRAME))
+    assert evaluate(ModelSpec(), FRAME, "label").result.rows == len(FRAME)
+    monkeypatch.setattr(planning, "MOST_HELD_OUT", 3 * len(FRAME) - 1)
+    for work in (partial(evaluate, ModelSpec()), tune_spec):
+        with pytest.raises(tb.TallyBayesError, match=r"150 rows of 3 classes: .*take fewer rows"):
+            work(FRAME, "label")
 
 
 def test_what_cannot_be_scored_is_refused(tmp_path, stored):

@@ -13,7 +13,7 @@ weight in common.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -84,6 +84,11 @@ class WeighedEvidence:
     schema: Schema
     calibration: Calibration
     predictions: Predictions
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """What joints promised when they were screened, in nats."""
+        return self.calibration.gains
 
 
 def weigh_evidence(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, listed, tallied
+from tallybayes.rendering.words import counted, tallied
 
 MOST_COLUMNS = 50
 EXTRA = "views of columns, and columns that are counted together"
@@ -132,8 +132,6 @@ class ModelSummary(Renderable):
             yield f"warning: {sentence_of(self.telling_gaps)}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
-            if joints := self.fitted.model.joints():
-                yield f"counted together: {listed(joint.subject for joint in joints)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
 POINTS = 400  # of a curve, before the tops get more
-MOST_CELLS = 2_000_000  # of points about the tops x classes: of very many not every top gets them
+MOST_TOPS = 100  # that get more points
 MOST_BARS = 60  # of a column of counts; beyond it is a curve
 NEAR_ALL = 1.0, 99.0  # percentiles of the data between which all of it is drawn
 FEWEST_BINS, MOST_BINS = 6, 40
@@ -314,7 +314,8 @@ class NormalQQDisplay(Display):
     column, classes
         The name of the column, and the classes in the order of the model.
     expected, observed
-        For each class, the quantiles of a standard normal, and the ordered z of the data.
+        For each class that is drawn, of many those with the most values: the quantiles of a
+        standard normal, and the ordered z of the data.
     log
         Whether z is of the logarithm.
 
@@ -356,50 +357,43 @@ class NormalQQDisplay(Display):
                 f"column {of.name!r} is not Gaussian in this model; ColumnDisplay draws what it is"
             )
         z, expected, observed = found[:, 0], {}, {}
-        for c, name in enumerate(model.classes):
-            mine = np.flatnonzero((y == c) & np.isfinite(z))
-            if len(mine):
-                mine = mine[np.argsort(z[mine], kind="stable")]
-                share = weights[mine] / weights[mine].sum()
-                some = np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS))
-                some = some.round().astype(np.intp)
-                observed[name] = z[mine[some]]
-                expected[name] = ndtri((np.cumsum(share) - share / 2.0)[some]) + 0.0
+        rows = [np.flatnonzero((y == c) & np.isfinite(z)) for c in range(len(model.classes))]
+        often = sorted(range(len(rows)), key=lambda c: -len(rows[c]))[:MOST_CLASSES]
+        for c in sorted(c for c in often if len(rows[c])):
+            mine = rows[c][np.argsort(z[rows[c]], kind="stable")]
+            share = weights[mine] / weights[mine].sum()
+            some = np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS)).round().astype(int)
+            observed[model.classes[c]] = z[mine[some]]
+            expected[model.classes[c]] = ndtri((np.cumsum(share) - share / 2.0)[some]) + 0.0
         if not observed:
             raise TallyBayesError(f"column {of.name!r} has no value in these rows")
         return cls(of.name, model.classes, expected, observed, of.support.log).plot(ax)
-
-    @property
-    def drawn(self) -> list[Label]:
-        """The classes that are drawn: of many, those with the most values."""
-        first = sorted(self.observed, key=lambda name: -len(self.observed[name]))[:MOST_CLASSES]
-        return [name for name in self.classes if name in first]
 
     def _draw(self, ax: Axes) -> None:
         title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
         tidy(ax, "both", title, "expected of a normal (z)", "found in the data (z)")
         ax.axline((0.0, 0.0), slope=1.0, label="the line y = x", color=style.QUIET, linewidth=1.0,
                   gid=BESIDE, zorder=1)  # fmt: skip
-        for name in self.drawn:
+        for name, observed in self.observed.items():
             look = style_of(self.classes.index(name))
-            points = self.expected[name], self.observed[name]
             hollow: Any = {"color": look.color, "markersize": 4.5, "markerfacecolor": "none"}
-            ax.plot(*points, look.marker, label=readable(name, 24), zorder=2, **hollow)
-        if hidden := not_drawn(len(self.observed) - len(self.drawn)):
+            shown = readable(name, 24)
+            ax.plot(self.expected[name], observed, look.marker, label=shown, zorder=2, **hollow)
+        if hidden := not_drawn(len(self.classes) - len(self.observed)):
             ax.plot([], [], " ", label=hidden, gid=BESIDE)
         style.add_legend(ax)
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        hidden = not_drawn(len(self.observed) - len(self.drawn))
+        hidden = not_drawn(len(self.classes) - len(self.observed))
         said = f"Normal Q-Q picture of {'log ' if self.log else ''}{label(self.column)} for "
-        said += listed(self.drawn) + (f" ({hidden})." if hidden else ".")
+        said += listed(self.observed) + (f" ({hidden})." if hidden else ".")
         farthest = []
-        for name in self.drawn:
-            off = self.observed[name] - self.expected[name]
+        for name, observed in self.observed.items():
+            off = observed - self.expected[name]
             worst = int(np.abs(off).argmax())
-            at = number(float(self.observed[name][worst]))
+            at = number(float(observed[worst]))
             farthest.append(f"{label(name)} {number(float(off[worst]))} (at z = {at})")
         return f"{said} Farthest from the line, in standard deviations: {', '.join(farthest)}."
 
@@ -410,10 +404,8 @@ def _curve(support: Support) -> tuple[float, ...]:
     low, high = np.log(support.span) if support.log else support.span
     margin = support.spread / 4.0
     near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
-    centres = np.log(support.centres) if support.log else np.array(support.centres)
-    about = np.add.outer(
-        centres[: MOST_CELLS // (2 * len(near) * max(len(centres), 1))], [*-near, 0.0, *near]
-    ).ravel()
+    tops = np.array(support.centres[:MOST_TOPS])
+    about = np.add.outer(np.log(tops) if support.log else tops, [*-near, 0.0, *near]).ravel()
     x = np.append(np.linspace(low - margin, high + margin, POINTS), about)
     x = np.unique(x.clip(low - margin, high + margin))
     return tuple((np.exp(x) if support.log else x).tolist())

@@ -7,24 +7,20 @@ for every time that the word occurs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 from tallybayes.explanations.explanation import model_of
 from tallybayes.model import InformativeValue, most_informative
-from tallybayes.plots.style import NOTE, new_figure, not_drawn, readable, style_of, tidy
+from tallybayes.plots.style import NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources.labels import Label
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_PANELS, ACROSS = 9, 3
 
 
 @dataclass(eq=False)
-class InformativeDisplay:
+class InformativeDisplay(PanelsDisplay):
     """The words, or values, that tell most; make it with `from_estimator`.
 
     Parameters
@@ -35,11 +31,6 @@ class InformativeDisplay:
         All classes of the model: they give the colours.
     words
         Whether they are the words of a text, and not values of several columns.
-
-    Attributes
-    ----------
-    figure_, axes_
-        The figure and its axes, once drawn: one for each class.
 
     Examples
     --------
@@ -54,8 +45,6 @@ class InformativeDisplay:
     values: dict[Label, list[InformativeValue]]
     classes: tuple[Label, ...]
     words: bool
-    figure_: Figure = field(init=False, repr=False)
-    axes_: list[Axes] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -97,11 +86,7 @@ class InformativeDisplay:
         across = min(ACROSS, len(drawn))
         down = math.ceil(len(drawn) / across)
         width = (3.2 if self.words else 4.2) * across + 0.4
-        self.figure_ = new_figure((width, down * (1.1 + 0.2 * lines)))
-        every = list(self.figure_.subplots(down, across, squeeze=False).flat)
-        self.axes_ = every[: len(drawn)]
-        for unused in every[len(drawn) :]:
-            unused.set_axis_off()
+        self._panels(len(drawn), across, (width, down * (1.1 + 0.2 * lines)))
         for ax, (name, several) in zip(self.axes_, drawn, strict=True):
             tidy(ax, "x", readable(name, 24), "bits")
             look, bits = style_of(self.classes.index(name)), [weight for _, weight in several]

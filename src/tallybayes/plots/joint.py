@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,9 @@ from tallybayes.explanations.explanation import class_place, model_of
 from tallybayes.kinds import Part
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
-from tallybayes.plots.style import INK, NOTE, new_figure, not_drawn, readable, style_of, tidy
+from tallybayes.plots.style import INK, NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import bits as signed, label, listed, number
 from tallybayes.sources.labels import Label
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +35,7 @@ ROOM = 1.3  # so much stronger than any cell is the full colour, so that letters
 
 
 @dataclass(eq=False)
-class JointDisplay:
+class JointDisplay(PanelsDisplay):
     """A heat map of columns that are counted together; make it with `from_estimator`.
 
     Of three columns the one with the fewest values has a panel for each. In black and white the
@@ -60,8 +56,6 @@ class JointDisplay:
         How each column is cut: wherever one of the views cuts it.
     bits
         The evidence of each cell for the class, with an axis for each column.
-    figure_, axes_
-        The figure and the axes of the panels, once drawn.
 
     Examples
     --------
@@ -76,8 +70,6 @@ class JointDisplay:
     joint: ModelColumn
     one: Label
     record: Any = None
-    figure_: Figure = field(init=False, repr=False)
-    axes_: list[Axes] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -144,11 +136,7 @@ class JointDisplay:
         down = math.ceil(len(panels) / across)
         width = (2.2 + 0.36 * max(len(columns), 4)) * across + 1.0
         height = (1.7 + 0.32 * max(len(rows), 5)) * down + 0.4
-        self.figure_ = new_figure((min(width, 15.0), height))
-        every = [*self.figure_.subplots(down, across, squeeze=False).flat]
-        self.axes_ = every[: len(panels)]
-        for unused in every[len(panels) :]:
-            unused.set_axis_off()
+        self._panels(len(panels), across, (min(width, 15.0), height))
         sides = [style_of(k).color for k, name in enumerate(self.joint.classes) if name != self.one]
         against = sides[0] if len(sides) == 1 else style.QUIET
         of = style_of(self.joint.classes.index(self.one)).color

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -41,7 +41,6 @@ from tallybayes.tallies.blocks import Support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]  # the places of two classes
@@ -96,6 +95,11 @@ class Row(NamedTuple):
     def bends(self) -> bool:
         """Whether the log ratio goes up and down with the number."""
         return len({tick.falls for tick in self.ticks}) > 1
+
+    @property
+    def height(self) -> float:
+        """How much room it takes."""
+        return 1.4 if self.bends else 1.0
 
 
 class Mark(NamedTuple):
@@ -196,7 +200,7 @@ class Panel:
 
 
 @dataclass(eq=False)
-class NomogramDisplay:
+class NomogramDisplay(style.PanelsDisplay):
     """A nomogram; make it with `from_estimator`.
 
     Parameters
@@ -211,11 +215,6 @@ class NomogramDisplay:
         The classes of those that are drawn: of many, the most probable ones.
     explanation
         Of the record that is marked; None for an empty nomogram.
-
-    Attributes
-    ----------
-    figure_, axes_
-        The figure and the axes of the panels, once drawn.
 
     Examples
     --------
@@ -235,8 +234,6 @@ class NomogramDisplay:
     panels: dict[Label, Panel]
     drawn: tuple[Label, ...]
     explanation: Explanation | None = None
-    figure_: Figure = field(init=False, repr=False)
-    axes_: list[Axes] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -295,9 +292,8 @@ class NomogramDisplay:
                 "one; InformativeDisplay and WaterfallDisplay show them"
             )
         panels, found = [self.panels[name] for name in self.drawn], self.explanation
-        heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
-        self.figure_, of = style.new_figure((8.8, sum(heights))), {"height_ratios": heights}
-        self.axes_ = [*self.figure_.subplots(len(heights), 1, squeeze=False, gridspec_kw=of).flat]
+        heights = [0.5 * sum(row.height for row in panel.rows) + 3.5 for panel in panels]
+        self._panels(len(panels), 1, (8.8, sum(heights)), height_ratios=heights)
         for ax, panel in zip(self.axes_, panels, strict=True):
             _Drawing(ax, panel).draw(None if found is None else panel.read(found))
         return self
@@ -437,7 +433,7 @@ class _Drawing:
         panel, ax, y = self.panel, self.ax, 0.0
         self._line(y, "points", [(x, f"{x}", "|", (7.0,)) for x in range(0, 101, 10)])
         for k, row in enumerate(panel.rows):
-            y -= _height(row)
+            y -= row.height
             points, middle, ticks = panel.points, (row.lowest + row.highest) / 2.0, []
             for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
                 kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
@@ -527,10 +523,6 @@ class _Drawing:
         look = {"color": INK, "markersize": 7.0, "zorder": 4, **look}
         self.ax.plot([x], [y], marker=kind, clip_on=False, **look)
         return x
-
-
-def _height(row: Row) -> float:
-    return 1.4 if row.bends else 1.0
 
 
 def _held(points: float) -> float:

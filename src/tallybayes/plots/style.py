@@ -131,6 +131,31 @@ class Display(ABC):
         """What the picture shows, in words and numbers."""
 
 
+@dataclass(eq=False)
+class PanelsDisplay(ABC):
+    """A picture of several panels: `figure_` and `axes_` hold it once it is drawn."""
+
+    figure_: Figure = field(init=False, repr=False)
+    axes_: list[Axes] = field(init=False, repr=False)
+
+    def _panels(self, n: int, across: int, inches: tuple[float, float], **options: Any) -> None:
+        """Make a figure with n panels, so many beside each other."""
+        self.figure_, down = new_figure(inches), -(-n // across)
+        every = [*self.figure_.subplots(down, across, squeeze=False, **options).flat]
+        for unused in every[n:]:
+            unused.set_axis_off()
+        self.axes_ = every[:n]
+
+    @abstractmethod
+    def plot(self) -> Self:
+        """Draw the picture on a new figure."""
+
+    @property
+    @abstractmethod
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+
+
 def tidy(ax: Axes, grid: Any, title: str = "", x: str = "", y: str = "") -> None:
     """Make axes quiet: no box, a faint grid along "x", "y", "both" or None, title to the left."""
     ax.spines[["top", "right"]].set_visible(False)

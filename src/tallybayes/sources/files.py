@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.formats import COMPRESSED, FORMATS, Reader, ReadOptions
+from tallybayes.sources.formats import COMPRESSED, FORMATS, FileReader, ReadOptions
 
 OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 _MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
@@ -85,7 +85,7 @@ class FileRef:
             with closing(self.open()) as stream:
                 return pyarrow.BufferReader(stream.read())
 
-    def reader(self, options: ReadOptions) -> tuple[Reader, bool]:
+    def reader(self, options: ReadOptions) -> tuple[FileReader, bool]:
         """Open it by its format, and say whether types are guessed in that.
 
         The first bytes tell the format where neither the options nor the name do.

@@ -95,7 +95,7 @@ def _is_sign(sign: str | None) -> bool:
     return sign is None or (len(sign) == 1 and sign.isascii() and sign not in "\r\n")
 
 
-class Reader(Protocol):
+class FileReader(Protocol):
     """One file that has been opened."""
 
     names: tuple[str, ...]  # of its columns
@@ -133,7 +133,7 @@ class Format:
 
     name: str
     endings: tuple[str, ...]
-    open: Callable[[FileRef, ReadOptions], Reader]
+    open: Callable[[FileRef, ReadOptions], FileReader]
     writer: Callable[[IO[bytes]], Writer]
     magic: bytes | None = None
     binary: bool = False

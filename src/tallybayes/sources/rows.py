@@ -12,7 +12,7 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files import FileRef, find_files
-from tallybayes.sources.formats import Reader, ReadOptions
+from tallybayes.sources.formats import FileReader, ReadOptions
 from tallybayes.sources.row_stream import ColumnTypes, Fragment
 
 SAMPLE_ROWS = 10_000
@@ -64,7 +64,7 @@ class _TableRef(FileRef):
 
         return not isinstance(self.data, pyarrow.RecordBatchReader)
 
-    def reader(self, options: ReadOptions) -> tuple[Reader, bool]:
+    def reader(self, options: ReadOptions) -> tuple[FileReader, bool]:
         from tallybayes.sources.arrow_files import ArrowFile, reader_of
 
         return ArrowFile(self.name, reader_of(self.data), checked=True), False
@@ -90,7 +90,7 @@ class Rows:
         self.rereadable = all(ref.rereadable for ref in self._refs)
         sizes = [ref.n_bytes for ref in self._refs]
         self.n_bytes = None if None in sizes else sum(size or 0 for size in sizes)
-        self._opened: list[Reader] = []
+        self._opened: list[FileReader] = []
         samples: list[Any] = []
         for ref in self._refs[:MOST_SAMPLED]:
             reader, guessed = ref.reader(options)

@@ -42,7 +42,7 @@ from tallybayes.tallies.blocks import (
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tokenizer import Bagged, Documents, Reader, Reading, Terms, Words
+from tallybayes.tokenizer import Bagged, BagReader, Documents, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
@@ -314,7 +314,7 @@ def add_bags(
 
 
 def _count(
-    reader: Reader | Bagged, rows: Integers, of: RowClasses, words: Words, compiled: bool
+    reader: BagReader | Bagged, rows: Integers, of: RowClasses, words: Words, compiled: bool
 ) -> WordCounts:
     """Count some documents, which stand class after class."""
     y, w, counted, weight = of.moved(rows, of.y[rows], len(of.rows))

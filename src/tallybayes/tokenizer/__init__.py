@@ -1,16 +1,16 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading
+from tallybayes.tokenizer.bags import Bagged, BagReader, Bags, Reading
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.tokenizer.words import Idf, Words, WordWeights
 
 __all__ = [
+    "BagReader",
     "Bagged",
     "Bags",
     "Documents",
     "Idf",
-    "Reader",
     "Reading",
     "Terms",
     "WordWeights",

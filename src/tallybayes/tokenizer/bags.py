@@ -66,7 +66,7 @@ class Bags:
         return replace(self, data=data)
 
 
-class Reader(ABC):
+class BagReader(ABC):
     """Reads documents in pieces.
 
     Parameters
@@ -109,7 +109,7 @@ class Reader(ABC):
         """Return the terms that were learnt."""
 
 
-class PlainReader(Reader):
+class PlainReader(BagReader):
     """Reads documents with Python's own text functions."""
 
     def __init__(self, documents: Documents, words: Words, known: Terms | None) -> None:
@@ -135,7 +135,7 @@ class PlainReader(Reader):
         return Terms.of_numbers(self._number_of)
 
 
-class CompiledReader(Reader):
+class CompiledReader(BagReader):
     """Reads documents as bytes, with the compiled kernels."""
 
     def __init__(self, documents: Documents, words: Words, known: Terms | None) -> None:
@@ -249,7 +249,7 @@ class Reading:
             known.table  # noqa: B018 (made once, before threads ask for it)
         self._sizes, self._read = documents.sizes, (documents, words, known)
 
-    def reader(self) -> Reader:
+    def reader(self) -> BagReader:
         """Return a reader of these documents: one for each thread."""
         return (CompiledReader if self.compiled else PlainReader)(*self._read)
 

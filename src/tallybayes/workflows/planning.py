@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 FEW_ROWS = 20
 LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
+MOST_HELD_OUT = 200_000_000  # probabilities of rows that are held out in memory
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
 CATEGORIES = Categories()
 TARGET = Option("target")
@@ -255,6 +256,13 @@ def read_labelled(
     if not table.num_rows:
         _refuse_empty(rows, read)
     X, y = table.select(list(names)), _labels(plan.labels(table))
+    n, n_classes = len(y), len(np.unique(y))
+    if n * n_classes > MOST_HELD_OUT:
+        raise TallyBayesError(
+            f"{rows.files[0]} has {n:,} rows of {n_classes:,} classes: to hold out all of them "
+            f"takes {n * n_classes >> 27:,} GB of memory, several times; take fewer rows, or fit a "
+            "model and evaluate it on others"
+        )
     return X, y, plan.weights(table), spec, stream.rejected
 
 
