@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,8 @@ from tallybayes.estimators.base import Floats, Labelled, read_only
 from tallybayes.estimators.checks import AT_LEAST_0_OR_NONE, BOOLEAN, Rule
 from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Bernoulli, Complement, Family, Multinomial
-from tallybayes.priors import Prior, Uniform
+from tallybayes.model import Recipe
+from tallybayes.priors import Uniform
 from tallybayes.schema import Binary, Count, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -134,8 +136,9 @@ n_features_in_, feature_names_in_
         # an alpha of 0 is the limit of small ones: evidence is huge where it would be infinite
         return Complement(np.maximum(alpha, TINY), norm=self.norm)
 
-    def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
-        return Uniform() if len(classes) > 1 else self._class_prior
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
+        recipe = super()._recipe(tally, declared)
+        return replace(recipe, prior=Uniform()) if len(recipe.classes(tally)) > 1 else recipe
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return the score of each row and class, in which the prior has no part."""
@@ -146,8 +149,7 @@ n_features_in_, feature_names_in_
     @property
     def feature_all_(self) -> Floats:
         """The weighted sum of each column."""
-        everything: Floats = self.feature_count_.sum(axis=0)
-        return everything
+        return np.asarray(self.feature_count_.sum(axis=0))
 
 
 class BernoulliNB(Discrete):

@@ -168,13 +168,8 @@ class Smoothed(DropIn):
 
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         recipe = Recipe((self._family(self._check_alpha()),), declared_classes=declared)
-        classes = recipe.classes(tally)
-        self._class_prior = self._prior(classes)
-        return replace(recipe, prior=self._used_prior(classes))
-
-    def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
-        """Return the prior that predictions use."""
-        return self._class_prior
+        self._class_prior = self._prior(recipe.classes(tally))
+        return replace(recipe, prior=self._class_prior)
 
     def _prior(self, classes: tuple[Label, ...]) -> Prior:
         """Return the prior that the parameters ask for."""

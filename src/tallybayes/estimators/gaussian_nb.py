@@ -82,8 +82,6 @@ class GaussianNB(DropIn):
         of = None if self._unweighted is None else _largest(self._unweighted)
         family = Gaussian(ddof=0.0, floor=AdditiveFloor(float(self.var_smoothing), of))
         recipe = Recipe((family,), declared_classes=declared)
-        if self.priors is None:
-            return recipe
         return replace(recipe, prior=stated_prior(self.priors, recipe.classes(tally)))
 
     @property

@@ -88,11 +88,11 @@ class MixedNB(NaiveBayes):
                 f"max_categories is {self.max_categories!r}; expected one whole number for each of "
                 f"the {len(numbers)} categorical features"
             )
-        of_categories = zip(numbers.tolist(), widths.astype(np.int64).tolist(), strict=True)
-        return {
-            ...: Gaussian(ddof=0.0, floor=AdditiveFloor(float(self.var_smoothing))),
-            **{number: Categories(tuple(range(k))) for number, k in of_categories},
+        columns: dict[Any, Any] = {
+            number: Categories(tuple(range(int(k))))
+            for number, k in zip(numbers.tolist(), widths, strict=True)
         }
+        return {**columns, ...: Gaussian(0.0, AdditiveFloor(float(self.var_smoothing)))}
 
     def _stated_prior(self, classes: tuple[Label, ...]) -> Prior:
         return stated_prior(self.priors, classes)

@@ -35,15 +35,7 @@ SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
 
 
 class CountFamily(Family, frozen=True):
-    """What families of counted columns have in common.
-
-    Parameters
-    ----------
-    alpha
-        Added to every count. A number, or one a column; 0 is maximum likelihood.
-    bag
-        The name of the bag: columns of one bag share their total. Binds at counting.
-    """
+    """What families of counted columns have in common."""
 
     alpha: Alpha | None = None
     bag: str = "words"
@@ -68,8 +60,10 @@ class Multinomial(CountFamily, frozen=True):
 
     Parameters
     ----------
-    alpha, bag
-        What is added to every count (a number, or one a column), and the name of the bag.
+    alpha
+        Added to every count. A number, or one a column; 0 is maximum likelihood.
+    bag
+        The name of the bag: columns of one bag share their total. Binds at counting.
     """
 
     label: ClassVar[str] = "count"
@@ -289,8 +283,7 @@ class PoissonParameters(CountParameters):
         super().add_log_likelihood(block, out)
         logs: Any = block
         if isinstance(block, Sparse):
-            logs = block.as_matrix()
-            logs.data = _log_factorial(logs.data)
+            logs = block._replace(data=_log_factorial(block.data)).as_matrix()
         else:
             logs = _log_factorial(logs)
         out -= (logs @ self.used.astype(np.float64))[:, None]

@@ -232,8 +232,10 @@ class UnitsLeftOut(LeftOut):
         task, units = self.task, np.flatnonzero(self.apart).tolist()
         out = np.zeros((len(task.of.y), len(task.of.rows)))
         if units:
-            some = task.parameters.select(units)
-            some.add_log_likelihood(take_columns(task.block, units), out)
+            block, parameters = task.block, task.parameters
+            if not self.apart.all():
+                block, parameters = take_columns(block, units), parameters.select(units)
+            parameters.add_log_likelihood(block, out)
             out[np.arange(len(out)), task.of.y], unsure = self.own_sum(units)
             if len(unsure):
                 out[unsure] = sum(self.unit(unit)[unsure] for unit in units)
@@ -435,9 +437,8 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     bags = block.weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
-    left = LeftBags(
-        task, rows, counts, alpha_of_each(like.alpha, base).copy(), base, after, block.missing
-    )
+    alpha = alpha_of_each(like.alpha, base).copy()
+    left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     wordless = left.totals(np.ones((1, len(base))))[:, 0] < 0.5
     made, power = left.scores_of(like), family.length_power or 0.0
     found = LeftOut(made, left.emptied | wordless)

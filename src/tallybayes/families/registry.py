@@ -38,10 +38,7 @@ def register(name: str, default_for: Kind | type[Kind] | None = None) -> Callabl
         others = (each for key, each in _by_name.items() if key != name and each is not family)
         if any(each.__name__ == family.__name__ for each in others):
             raise TallyBayesError(f"there is a family {family.__name__} already; rename the class")
-        if name:
-            _by_name[name] = family
-        else:
-            _beside[family.__name__] = family
+        (_by_name if name else _beside)[name or family.__name__] = family
         if default_for is not None:
             _defaults.append((default_for, family))
         return family

@@ -55,8 +55,7 @@ def checked_alpha(alpha: Any) -> Alpha | None:
 
 def alpha_of_each(alpha: Alpha | None, names: Sized) -> Floats:
     """Return one alpha for every column."""
-    if alpha is None:
-        alpha = LAPLACE
+    alpha = LAPLACE if alpha is None else alpha
     if isinstance(alpha, tuple) and len(alpha) != len(names):
         raise TallyBayesError(
             f"alpha has {len(alpha)} values for {len(names)} columns; give one number, or one a "
@@ -139,7 +138,7 @@ class Ratios:
 
     def log(self) -> Floats:
         """Return the logarithms of the ratios; 0 where nothing at all was counted or added."""
-        logs, ratios = self.p, self.pooled()
-        np.copyto(logs, 1.0, where=np.asarray(ratios.total + ratios.added_total) <= 0.0)
+        p, ratios = self.p, self.pooled()
+        p[np.broadcast_to(ratios.total + ratios.added_total <= 0.0, p.shape)] = 1.0
         with np.errstate(divide="ignore"):
-            return np.log(logs, out=logs)
+            return np.log(p, out=p)
