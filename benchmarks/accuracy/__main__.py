@@ -6,7 +6,7 @@ python -m benchmarks.accuracy text      some of them; the others stay as they we
 
 import sys
 
-from benchmarks.accuracy import calibrated, evidence, tables, text
+from benchmarks.accuracy import calibrated, evidence, tables, text, words
 from benchmarks.run import DATA, Page
 
 FIRST = (
@@ -18,6 +18,7 @@ PARTS = {
     "tables": tables.part,
     "calibrated": calibrated.part,
     "text": text.part,
+    "words": words.part,
 }
 PAGE = Page("accuracy", "Accuracy", FIRST, PARTS)
 

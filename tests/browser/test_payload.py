@@ -181,6 +181,16 @@ def test_texts_are_read_as_the_library_reads_them(computed, words):
         assert p == pytest.approx(list(model.posterior_of({"mail": text}).values()), abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:the words calibration lowers")
+def test_words_have_their_exponents_and_long_texts_count_less(computed):
+    texts = [text for text in TEXTS if text.strip()] * 3
+    model = tb.TextNB(calibration="words").fit(texts, (["a", "b"] * len(texts))[: len(texts)])
+    records = [{"text": f"{text} {other}"} for text in texts[:5] for other in texts[3:6]]
+    for record, (p, *_) in zip(records, computed((model.model_, records))[0], strict=True):
+        expected = list(model.posterior_of(record["text"]).values())
+        assert p == pytest.approx(expected, abs=1e-9)
+
+
 def test_letters_are_the_same_in_both_languages(browser):
     """But for characters that only the newer version of Unicode has; few lie further up."""
     page = browser.new_page()

@@ -126,7 +126,7 @@ def test_every_number_of_the_working_follows(model, record):
     assert_right(model, record, found)
     for each in found.derivations:
         assert each.counts is None or " x " in each.line or " with " in each.line
-    assert "a constant was fitted for each class" in str(found)
+    assert "The score of each class is also multiplied by its constant" in str(found)
     for written in (found.to_markdown(), found.to_latex(), found.to_html()):
         assert "Answer" in written
 

@@ -8,6 +8,7 @@ import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored
+from tallybayes.tokenizer import WordWeights
 
 TABLE = {
     "income": [125.0, 100.0, 70.0, 120.0, 95.0, None],
@@ -114,5 +115,6 @@ CALIBRATIONS = {
     "weights": Calibration(
         "weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}, loss_before=float("inf")
     ),
+    "words": Calibration("words", {"mail": 0.7}, words={"mail": WordWeights({"a": 1.5, "é": 0.0})}),
     "evidence": Calibration("evidence", {"income": 0.3}, 0.0, constants={"no": 0.25, "yes": -0.5}),
 }

@@ -231,6 +231,8 @@ EVERY_SETTING = (
     *(text(closed, event=event, vocabulary=("red", "grey", "never"))
       for event, closed in EVENTS.items()),
     text(words=tb.Words(tf="log")),
+    text(event="boolean", length_power=0.5),
+    text(words=tb.Words(tf="log"), event="complement", length_power=1.0),
     text(words=tb.Words(tf="log"), event="complement"),
     text(words=tb.Words(ngrams=(1, 2))),
     text(words=tb.Words(ngrams=(1, 2)), event="boolean", alpha=0.1),

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 import tallybayes as tb
 from tallybayes.validation import calibration as module
-from tallybayes.validation.calibration import HOWS, PENALTY, calibrated
+from tallybayes.validation.calibration import PENALTY, calibrated
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import encode
 from validation.registry import EVERY_SETTING, PRIORS, SETTINGS, Setting, matrix, table
@@ -111,12 +111,13 @@ closed = pytest.mark.parametrize(
 )
 
 
+of_columns = pytest.mark.parametrize("how", ["temperature", "weights"])
 # where labels are drawn by chance a calibration may cost the accuracy that chance had given
 of_chance = pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")
 
 
 @closed
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 @of_chance
 def test_exponents_minimise_the_documented_objective(setting, weighted, how):
     rows = setting.examples(24, seed=5)
@@ -157,7 +158,7 @@ def test_of_very_many_cells_some_rows_are_enough(monkeypatch):
     np.testing.assert_allclose(exponents_of(some), exponents_of(everything), atol=0.35)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
     rows = [(label, 1.0, cells) for label, _, cells in numbers(40, [[0.0, 0.0], [1.0, 1.0]])]
     setting = gaussian(2)
@@ -171,7 +172,7 @@ def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
     assert found.loss_before == pytest.approx(known.before, rel=1e-9)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_a_column_given_twice_shares_its_exponent(how):
     rows = numbers(400, [[0.0], [1.0]], seed=3)
     twice = [(label, w, (x, x)) for label, w, (x,) in rows]
@@ -188,7 +189,7 @@ def test_a_column_given_twice_shares_its_exponent(how):
     assert both.loss_before > both.loss + 0.01
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 @of_chance
 def test_long_documents_are_calibrated_like_short_ones(how):
     """Evidence of -1e4 and less is nothing unusual for a long document."""
@@ -207,7 +208,7 @@ def test_long_documents_are_calibrated_like_short_ones(how):
     assert found.loss == pytest.approx(known.loss(known.minimiser()), rel=1e-6)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
     for setting in EVERY_SETTING:
         if setting.closed[0] and setting.closed[1]:
@@ -218,7 +219,7 @@ def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
             calibrated(data, setting.recipe(), how)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_where_no_row_of_a_class_can_speak_the_others_do_not_speak_for_it(how):
     """Values that only one row has are impossible without it where nothing is smoothed."""
     X = {"x": ["red"] * 3 + ["blue"] * 4 + ["red", "one", "two", "three", "four"]}
@@ -228,7 +229,7 @@ def test_where_no_row_of_a_class_can_speak_the_others_do_not_speak_for_it(how):
     assert (found.rows, found.default, found.prior) == (0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_perfectly_told_apart_classes_get_a_finite_exponent_and_lone_rows_none(how):
     rows = numbers(30, [[0.0], [1000.0]])
     found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
@@ -289,7 +290,7 @@ class TestPrior:
         assert [found.prior, found.default] == pytest.approx(best.x.tolist(), abs=1e-3)
         assert found.prior < 0.9
 
-    @pytest.mark.parametrize("how", HOWS)
+    @of_columns
     def test_a_stated_and_a_uniform_one_keep_the_exponent_1(self, how):
         rows = uneven((30, 8))
         for prior in (tb.Uniform(), tb.Fixed({"a": 0.7, "b": 0.3})):
@@ -298,7 +299,7 @@ class TestPrior:
             known = Terms(MAIL, rows, prior=prior)
             np.testing.assert_allclose(exponents_of(found), known.minimiser((1.0, 1.0)), atol=2e-4)
 
-    @pytest.mark.parametrize("how", HOWS)
+    @of_columns
     def test_accuracy_is_that_of_the_rows_left_out(self, how):
         rows = uneven((40, 8))
         found = calibrated(encode(MAIL, rows), MAIL.recipe(), how)
@@ -312,7 +313,7 @@ class TestPrior:
             assert (scores.argmax(axis=1) == known.y).mean() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_a_stated_prior_outweighs_discounted_evidence_and_less_accuracy_is_said(how):
     data = encode(MAIL, uneven(RARE, 200))
     with pytest.warns(tb.TallyBayesWarning, match=r"lowers the leave-one-out accuracy from 0\.\d+"):
@@ -325,7 +326,7 @@ def test_a_stated_prior_outweighs_discounted_evidence_and_less_accuracy_is_said(
     assert free.prior < 0.5
 
 
-@pytest.mark.parametrize("how", HOWS)
+@of_columns
 def test_rows_of_a_class_that_was_ruled_out_have_no_part(how):
     rows = numbers(60, [[0.0], [1.0], [0.5]], classes="abc")
     recipe = gaussian(1).recipe(tb.Fixed({"a": 0.4, "b": 0.6, "c": 0.0}))

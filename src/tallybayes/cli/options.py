@@ -26,7 +26,7 @@ PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern,
 CHOICES = {
     "prior": ("smoothed", "empirical", "uniform"),
     "unseen": ("ignore", "smooth", "error"),
-    "calibration": ("temperature", "weights"),
+    "calibration": ("temperature", "weights", "words"),
     "missing": ("ignore", "evidence"),
     "joints": ("auto", "none"),
 }
@@ -63,7 +63,7 @@ MODEL_OPTIONS = (
     ("--unseen", CHOICES["unseen"], "What a category never seen does.  [default: ignore]"),
     ("--positive", "CLASS", "The class that wins no ties, and that scores are of."),
     ("--calibration", CHOICES["calibration"],
-     "With --plain, mend over-confident probabilities: one exponent, or one a column."),
+     "With --plain, mend over-confident probabilities: one exponent, one a column or also a word."),
     ("--missing", CHOICES["missing"],
      "With --plain, what a missing value does: nothing, or it is a value.  [default: ignore]"),
 )  # fmt: skip

@@ -60,9 +60,10 @@ class NaiveBayes(TallyClassifier):
         no row has, or be refused. For every column whose family does not ask for more.
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
-    calibration : {"temperature", "weights"}, optional
+    calibration : {"temperature", "weights", "words"}, optional
         What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for all
-        evidence, or one a column; and one for the prior, unless it is stated or uniform.
+        evidence, or one a column; and one for the prior, unless it is stated or uniform. With
+        "words" each word of a text has an exponent too, and each class a constant.
     missing : {"ignore", "evidence"}
         What a missing value does: leave its column's factor out, or count as a value. Then whether
         a column has a value is a factor of its own, of Laplace's shares, once some row has none.

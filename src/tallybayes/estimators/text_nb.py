@@ -36,7 +36,8 @@ class TextNB(NaiveBayes):
         Whether a word counts every time it occurs, once a document, by its presence and absence,
         or by how little it belongs to the other classes.
     prior, positive, calibration
-        As for `NaiveBayes`; with one column a calibration is one exponent, whatever its kind.
+        As for `NaiveBayes`; of one column "temperature" and "weights" are one exponent. "words" is
+        an exponent for each word, which makes the most accurate model.
     tokens : {"words", "unicode", "whitespace", "characters"} or a function
         What a document is made of: see `Words`, also for the next five options and for `tf`
         and `norm`.
@@ -47,6 +48,8 @@ class TextNB(NaiveBayes):
         How documents are spelled, and which tokens are left out.
     min_df, max_df, max_features, vocabulary, best
         Which of the counted words are used: see `Text`.
+    length_power
+        What a document's words say is divided by their number to this power: see `Text`.
     tf, norm
         What a word counts in a document.
     idf : bool
@@ -96,6 +99,7 @@ class TextNB(NaiveBayes):
         max_features: int | None = None,
         vocabulary: Sequence[str] | None = None,
         best: int | None = None,
+        length_power: float | None = None,
         tf: str = "count",
         idf: bool = False,
         norm: str | None = None,
@@ -116,6 +120,7 @@ class TextNB(NaiveBayes):
         self.max_features = max_features
         self.vocabulary = vocabulary
         self.best = best
+        self.length_power = length_power
         self.tf = tf
         self.idf = idf
         self.norm = norm
@@ -144,8 +149,8 @@ class TextNB(NaiveBayes):
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""
         if words.idf is not None:  # only those were counted that are used
-            return Text(words, self.event)
-        choice = ("min_df", "max_df", "max_features", "vocabulary", "best")
+            return Text(words, self.event, length_power=self.length_power)
+        choice = ("length_power", "min_df", "max_df", "max_features", "vocabulary", "best")
         return Text(words, self.event, **{name: getattr(self, name) for name in choice})
 
     @property

@@ -174,21 +174,24 @@ class Contrast(Renderable):
         constants = whole.constants or (0.0,) * len(whole.classes)
         logs = tuple(np.subtract(whole.log_prior, constants).tolist())
         bits = (constants[self._places[0]] - constants[self._places[1]]) / math.log(2.0)
-        rows: list[tuple[Any, ...]] = [("prior", whole.prior_power, None, logs, self.prior - bits)]
-        rows += [("constants", None, None, constants, bits)] * bool(whole.constants)
+        rows: list[tuple[Any, ...]] = [
+            ("prior", whole.prior_power, None, None, logs, self.prior - bits)
+        ]
+        rows += [("constants", None, None, None, constants, bits)] * bool(whole.constants)
         for line in used[:MOST_LINES]:
             for each in (line, *(line.parts if unfolded else ())):
-                term = each.term
+                term, said = each.term, (each.term.log_likelihood, each.bits)
                 name = _brief(term.column, " x ") if each is line else f"{PART} {term.called}"
-                rows.append((name, term.shown, term.count, term.log_likelihood, each.bits))
+                rows.append((name, term.shown, term.count, term.exponent, *said))
         if rest := [each.bits for each in used[MOST_LINES:]]:
             weight = sum(x for x in rest if not math.isnan(x))
-            rows.append(("others", f"{len(rest)} weaker ones", None, None, weight))
+            rows.append(("others", f"{len(rest)} weaker ones", None, None, None, weight))
         posterior = [probability(p) for p in whole.posterior]
-        rows.append(("joint", None, None, whole.joint, self.total))
-        rows.append(("posterior", None, None, posterior, None))
-        # only counts and words have something to say in that column
-        counts = any(count not in (None, 1.0) for _, _, count, _, _ in rows)
+        rows.append(("joint", None, None, None, whole.joint, self.total))
+        rows.append(("posterior", None, None, None, posterior, None))
+        # only counts and words have something to say in those columns
+        counts = any(count not in (None, 1.0) for _, _, count, _, _, _ in rows)
+        exponents = len({each.term.exponent for each in used if each.term.is_word}) > 1
         return Table.of(
             f"{label(whole.target)}: log-likelihoods, and the evidence for {label(self.one)} "
             f"against {label(self.other)}",
@@ -196,13 +199,17 @@ class Contrast(Renderable):
                 ("column", "text"),
                 ("value", "text"),
                 *[("count", "count")] * counts,
+                *[("exponent", "score")] * exponents,
                 *((label(each), "score") for each in shown),
                 ("bits", "bits"),
                 ("odds", "odds"),
             ],
             [
-                (name, value, *[count] * counts, *(logs and logs[c] for c in places), bits, bits)
-                for name, value, count, logs, bits in rows
+                (
+                    *(name, value, *[count] * counts, *[power] * exponents),
+                    *(*(logs and logs[c] for c in places), bits, bits),
+                )
+                for name, value, count, power, logs, bits in rows
             ],
             name="evidence",
         )
@@ -433,7 +440,7 @@ def explain(
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
-        tuple(model.constants.tolist()) if np.abs(model.constants).max() > SMALLEST else (),
+        model.constants if max(map(abs, model.constants)) > SMALLEST else (),
         show == "parts",
     )
     if show != "working":
@@ -523,9 +530,8 @@ def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, .
     pieces, detail = factor.scored.pieces(unit, value), parameters.detail(unit, value)
     words = []
     for each in pieces or ():  # words, and all that are absent
-        power = exponent if each.left_out is None else 1.0
         numbers = (-1, *each.numbers) if each.absent else each.numbers
-        shared = each.value, each.logs, each.count, each.weight, power, each.left_out
+        shared = each.value, each.logs, each.count, each.weight, each.exponent, each.left_out
         words.append(Term(name, *shared, is_word=True, numbers=numbers))
     reason = NO_KNOWN_WORD if pieces == [] else None
     return Term(name, value, logs, count, count, exponent, reason, detail, tuple(words))

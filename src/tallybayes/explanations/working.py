@@ -48,7 +48,7 @@ FEW = 3  # classes whose scores are added up in each line
 NEAR = math.log(1e-4)  # probabilities nearer to 1 are written by their distance
 SAME = 1e-9
 WIDEST = 40
-CONSTANTS = "Beside the weights of the factors, a constant was fitted for each class."
+CONSTANTS = "The score of each class is also multiplied by its constant, fitted with the weights."
 WEIGHED = "evidence"  # the calibration that gives every factor a weight
 ALL = "the sum of all scores"
 ROUNDING = "Fractions are exact; decimals are rounded, and more of their digits are in brackets."
@@ -404,6 +404,8 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         if model.calibration.how == WEIGHED:
             how = "weight, which was fitted so that rows that are left out are predicted best"
         yield f"Each factor is raised to its {how}{too}."
+    elif any(term.exponent != 1.0 for term in explanation.smallest_terms):
+        yield "Each word is raised to an exponent that is less in a document of more words."
 
 
 def _any_class(names: Sequence[str]) -> str:

@@ -23,10 +23,10 @@ There are closed forms beside it, W, N and n being what was counted of the row's
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from msgspec import structs
@@ -46,7 +46,7 @@ from tallybayes.families.counts import Bernoulli, Complement, Multinomial
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
-from tallybayes.families.text import Text, sums_of
+from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
@@ -90,15 +90,34 @@ class LeaveOneOutTask:
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
 
 
+class WordTerms(NamedTuple):
+    """What each word of a text says of each row without it.
+
+    By row the words `indices` are there, `data` times. In the row's own class each of them says
+    `own`, and in the others what the `table` has, by word and class, less `totals`, which may be
+    one row for all. The words go by their `names`.
+    """
+
+    names: list[str]
+    indptr: Array
+    indices: Array
+    data: Floats
+    own: Floats
+    table: Floats
+    totals: Floats
+
+
 @dataclass
 class LeftOut:
     """The terms of every row without it; `inexact` marks the rows for which they are not that.
 
-    Unless a class says otherwise they are of units that stand for one: a bag, a text.
+    Unless a class says otherwise they are of units that stand for one: a bag, a text. `words` are
+    what the single words of a text say, if that is known.
     """
 
     made: Callable[[], Floats]
     inexact: Mask
+    words: Callable[[], WordTerms] | None = None
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
@@ -421,7 +440,14 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     alpha = alpha_of_each(like.alpha, base).copy()
     left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     wordless = left.totals(np.ones((1, len(base))))[:, 0] < 0.5
-    return LeftOut(left.scores_of(like), left.emptied | wordless)
+    made, power = left.scores_of(like), family.length_power or 0.0
+    found = LeftOut(made, left.emptied | wordless)
+    if power:
+        found.made = lambda: made() * left.shortened(power)[:, None]
+    if isinstance(like, Multinomial) and like.alpha != 0.0:
+        names, stated = task.counted.terms.texts, family.length_power
+        found.words = lambda: left.by_word(names, ROOT if stated is None else stated)
+    return found
 
 
 def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:
@@ -528,6 +554,29 @@ class LeftBags:
         sums = scoring.left_out_counts(self.kept[:3], y, self.task.of.w, self.counts, self.alpha)
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
+
+    def shortened(self, power: float) -> Floats:
+        """Return what evidence is multiplied by: one over the length to a power, by row."""
+        return np.where(self.lengths > 0.0, self.lengths, 1.0) ** -power
+
+    def by_word(self, names: Sequence[str], power: float) -> WordTerms:
+        """Return what each word says in the multinomial model, as far as some row has it."""
+        task, (indptr, indices, data, _) = self.task, self.kept
+        owner = np.repeat(np.arange(len(task.of.y)), np.diff(indptr))
+        there = np.zeros(len(self.base), bool)
+        there[indices] = True
+        numbers, places = np.flatnonzero(there), (np.cumsum(there) - 1)[indices]
+        left = self.counts[task.of.y[owner], indices] - task.weights[owner] * data
+        totals, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
+        return WordTerms(
+            [names[number] for number in numbers.tolist()],
+            indptr,
+            places,
+            data * self.shortened(power)[owner],
+            np.log(np.maximum(left, 0.0) + self.alpha[indices]) - own[owner],
+            np.log(self.counts[:, numbers] + self.alpha[numbers]).T,
+            totals,
+        )
 
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""

@@ -27,6 +27,7 @@ from tallybayes.value import Value
 
 if TYPE_CHECKING:
     from tallybayes.families.terms import UnitTerm
+    from tallybayes.tokenizer import WordWeights
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -81,6 +82,7 @@ class Piece:
     logs: tuple[float, ...]
     count: float  # how often it occurs,
     weight: float  # and what that counts
+    exponent: float = 1.0
     left_out: str | None = None  # why it counts nothing
     absent: bool = False
 
@@ -147,6 +149,10 @@ class Parameters(ABC):
         logs = {name: times(getattr(self, name), exponents) for name in self.LOGS}
         powered: Self = replace(cast(Any, self), **logs)
         return powered
+
+    def weighed(self, weights: WordWeights, mean: float) -> Parameters:
+        """Return what has a weight for each word, relative to a mean, where it is of words."""
+        return self
 
     def term(self, unit: int) -> UnitTerm | None:
         """Return what scores one plain value of a unit; None: there is no short way."""

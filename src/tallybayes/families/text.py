@@ -9,7 +9,8 @@ documents that have a word, D all documents, V the number of words used:
 - complement: -log of the multinomial's probability in all other classes together.
 
 The counts hold all of them, so that none costs a pass over the documents, and neither does the
-choice of words.
+choice of words. A calibration may give each word an exponent of its own. The words of a long
+document repeat each other, so what they say together can be divided by their number to a power.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from tallybayes.kernels.choice import part_of
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
-from tallybayes.tokenizer import Bagged, Bags, Documents, Reading, Terms, Words
+from tallybayes.tokenizer import Bagged, Bags, Documents, Reading, Terms, Words, WordWeights
 from tallybayes.tokenizer.words import in_utf8
 
 Integers = NDArray[np.int64]
@@ -63,6 +64,8 @@ WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
 LONGEST_DRAWN = 100_000  # words of a document
+TINY = 1e-300
+ROOT = 0.5  # the power of a document's length where words have weights and none is stated
 NO_WORDS = "no words are known"
 ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
@@ -91,6 +94,10 @@ class Text(Family, frozen=True):
     best
         Use only so many words: those that tell most about the class, by their mutual information
         with it.
+    length_power
+        What a document's words say is divided by their number to this power: 0 leaves it, 0.5 is
+        the square root, with 1 it is what a word says on average. When not given, 0.5 where a
+        calibration weighs the words, and otherwise 0.
 
     Examples
     --------
@@ -113,6 +120,7 @@ class Text(Family, frozen=True):
     max_features: int | None = None
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
+    length_power: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, Words):
@@ -130,6 +138,14 @@ class Text(Family, frozen=True):
             elif value is not None:
                 value = whole(value, name, 0 if name.endswith("df") else 1)
             self._put(**{name: value})
+        if self.length_power is not None:
+            power = number(self.length_power, "length_power", least=0.0, most=1.0)
+            if power and self.event == "bernoulli":
+                raise TallyBayesError(
+                    "length_power is for words that are there, and event='bernoulli' also counts "
+                    "those that are not; use event='boolean'"
+                )
+            self._put(length_power=power)
         if self.vocabulary is not None:
             self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
@@ -198,6 +214,7 @@ class TextParameters(Parameters):
 
     `terms` are the words that are used, and `numbers` their places among those that were counted:
     None stands for all of them, and -1 for a word of a given vocabulary that was never seen.
+    Words may have `weights`, which are relative to the exponent of the column.
     """
 
     text: Text
@@ -205,6 +222,7 @@ class TextParameters(Parameters):
     terms: Terms
     numbers: Array | None
     exponent: float = 1.0
+    weights: Floats | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -222,11 +240,22 @@ class TextParameters(Parameters):
 
     @cached_property
     def bag(self) -> BernoulliParameters | MultinomialParameters:
-        """The parameters of the words, to the power of the exponent."""
-        if self.exponent == 1.0:
+        """The parameters of the words, each to the power of its exponent."""
+        if self.weights is None and self.exponent == 1.0:
             return self.plain
-        powered: Any = self.plain.powered(np.array([self.exponent]))
+        powered: Any = self.plain.powered(self.exponents)
         return cast(MultinomialParameters, powered)
+
+    @property
+    def exponents(self) -> Floats:
+        """The exponent of each word, or one for all."""
+        return self.exponent * (np.ones(1) if self.weights is None else self.weights)
+
+    @property
+    def length_power(self) -> float:
+        """The power of its length that a document's evidence is divided by."""
+        stated, weighed = self.text.length_power, self.weights is not None
+        return (ROOT if weighed else 0.0) if stated is None else stated
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -272,6 +301,9 @@ class TextParameters(Parameters):
         """Add the scores of some bags."""
         bags = bags.weighted(self.text.words)
         data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
+        if self.length_power:
+            owner = np.repeat(np.arange(len(bags.indptr) - 1), np.diff(bags.indptr))
+            data = data / np.bincount(owner, data)[owner] ** self.length_power
         before = None if missing is None else out[missing]
         self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
@@ -299,6 +331,10 @@ class TextParameters(Parameters):
         """Return what scores as P(document | class) to a power."""
         return replace(self, exponent=float(exponents[0]))
 
+    def weighed(self, weights: WordWeights, mean: float) -> TextParameters:
+        """Return what has a weight for each word, relative to a mean that others have."""
+        return replace(self, weights=weights.of(self.terms, mean) / (mean or 1.0))
+
     def select(self, units: Sequence[int]) -> TextParameters:
         """Return the parameters: there is one column."""
         return self
@@ -321,7 +357,7 @@ class TextParameters(Parameters):
         places = dict(zip(read, self.terms.numbers([*read]).tolist(), strict=True))
         nothing = (0.0,) * self.counted.n_classes
         unknown = [
-            Piece(term, (), nothing, float(read.pop(term)), 0.0, UNKNOWN)
+            Piece(term, (), nothing, float(read.pop(term)), 0.0, left_out=UNKNOWN)
             for term, place in places.items()
             if place < 0
         ]
@@ -332,15 +368,18 @@ class TextParameters(Parameters):
         if not self.text.once:
             weights *= bags.weighted(self.text.words).data
         present, absent = self._adds
-        logs = times(present[numbers], weights[:, None])
-        parts = zip(read.items(), logs.tolist(), weights.tolist(), strict=True)
+        shortened = max(float(weights.sum()), TINY) ** -self.length_power
+        exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers] * shortened
+        logs = times(present[numbers], (weights * shortened)[:, None])
+        columns = (part.tolist() for part in (logs, weights, exponents))
         pieces = [
-            Piece(term, (places[term],), tuple(row), float(n), w) for (term, n), row, w in parts
+            Piece(term, (places[term],), tuple(row), float(n), w, exponent)
+            for (term, n), row, w, exponent in zip(read.items(), *columns, strict=True)
         ]
         if absent is not None and len(numbers) < len(absent):
             total = np.delete(absent, numbers, axis=0).sum(axis=0).tolist()
             n, there = float(len(absent) - len(numbers)), tuple(numbers.tolist())
-            pieces.append(Piece(ABSENT, there, tuple(total), n, 1.0, absent=True))
+            pieces.append(Piece(ABSENT, there, tuple(total), n, 1.0, self.exponent, absent=True))
         return [*pieces, *unknown]
 
     @property
@@ -410,6 +449,7 @@ class WordSums(UnitTerm):
             "tf": words.tf,
             "idf": None if words.idf is None else words.idf.values[kept],
             "norm": words.norm,
+            "length_power": of.length_power,
             "reader": words.pattern(),
         }
 

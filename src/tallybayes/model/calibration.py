@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import number
+from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
-How = Literal["temperature", "weights", "evidence"]
+How = Literal["temperature", "weights", "words", "evidence"]
 
 
 class Calibration(Value, frozen=True, eq=False):
@@ -28,10 +29,11 @@ class Calibration(Value, frozen=True, eq=False):
 
     Parameters
     ----------
-    how : {"temperature", "weights"}
+    how : {"temperature", "weights", "words", "evidence"}
         What was fitted.
     exponents
-        The exponent of each column; a bag of counts and a sparse matrix have one together.
+        The exponent of each column; a bag of counts and a sparse matrix have one together, and that
+        of a text is the mean of its words.
     default
         The exponent of columns that came later.
     prior
@@ -46,6 +48,8 @@ class Calibration(Value, frozen=True, eq=False):
         What is added to the log score of each class.
     gains
         What each joint promised when it was chosen, in nats of log-loss of all rows.
+    words
+        The exponents of the words of each text; those that came later have the mean.
     """
 
     how: How
@@ -59,6 +63,7 @@ class Calibration(Value, frozen=True, eq=False):
     rows: int = 0
     constants: Mapping[Any, float] = {}
     gains: Mapping[str, float] = {}
+    words: Mapping[str, WordWeights] = {}
 
     def __post_init__(self) -> None:
         for exponent in (*self.exponents.values(), self.default, self.prior):
@@ -90,4 +95,8 @@ class Calibration(Value, frozen=True, eq=False):
         width = max(map(len, self.exponents))
         ordered = sorted(self.exponents.items(), key=lambda item: -item[1])
         lines = [f"{name:<{width}}  {weight:.3f}" for name, weight in ordered]
+        for name, words in self.words.items():
+            by_weight = sorted(words.weights.items(), key=lambda item: item[1])
+            ends = [f"{word!r} {weight:.3f}" for word, weight in by_weight]
+            lines.append(f"{len(ends)} words of {name!r}: {' to '.join([*ends[:1], *ends[-1:]])}")
         return "\n".join([head, f"{'column':<{width}}  exponent", *lines])

@@ -11,7 +11,7 @@ from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo, Floats
 from tallybayes.schema import Count, Kind
-from tallybayes.tokenizer import Words
+from tallybayes.tokenizer import Words, WordWeights
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,8 @@ class Factor:
 
     `units` are their places in the group: none stands for all of them. Of parameters that were
     `stated` nothing was counted. With `exponents` the factor of each unit is raised to a power:
-    `scored` is what predictions use, while `parameters` are the distributions themselves.
+    `scored` is what predictions use, while `parameters` are the distributions themselves. Words of
+    a text may have `weights`, with the column's exponent as their mean.
     """
 
     group: int
@@ -31,6 +32,7 @@ class Factor:
     counted: Any  # a TallyBlock
     exponents: Floats | None = None
     stated: Parameters | None = None
+    weights: WordWeights | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -68,7 +70,9 @@ class Factor:
         if self.stated is not None:
             return self.stated
         estimated: Parameters = self.family.estimate(self.counted, self.info)
-        return estimated
+        return (
+            estimated if self.weights is None else estimated.weighed(self.weights, self.exponent(0))
+        )
 
     @cached_property
     def scored(self) -> Parameters:

@@ -107,6 +107,12 @@ class Model:
         return 1.0 if self.calibration is None else float(self.calibration.prior)
 
     @property
+    def constants(self) -> tuple[float, ...]:
+        """What a calibration adds to the score of each class."""
+        added = {} if self.calibration is None else self.calibration.constants
+        return tuple(added.get(label, 0.0) for label in self.classes)
+
+    @property
     def prior_fractions(self) -> Fractions:
         """What the prior of each class comes from, if it comes from counts."""
         return self.counted.prior.fractions(self.counted.weight)
@@ -227,13 +233,8 @@ class Model:
         logs = safe_log(self.prior)
         if self.calibration is not None:
             np.multiply(logs, self.calibration.prior, out=logs, where=np.isfinite(logs))
-        return np.asarray(logs + self.constants)
-
-    @property
-    def constants(self) -> Floats:
-        """What weighed evidence adds to the score of each class, whatever the record."""
-        of = {} if self.calibration is None else self.calibration.constants
-        return np.array([of.get(label, 0.0) for label in self.classes])
+            logs += self.constants
+        return logs
 
     @cached_property
     def _record_scorer(self) -> RecordScorer | None:

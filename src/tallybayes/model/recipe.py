@@ -81,8 +81,11 @@ class Recipe:
         factors = list(self.factors(tally))
         for place, factor in enumerate(factors):
             if calibration is not None:
-                exponents = calibration.exponents_of(factor.names, factor.title)
-                factors[place] = factor = replace(factor, exponents=exponents)
+                factors[place] = factor = replace(
+                    factor,
+                    exponents=calibration.exponents_of(factor.names, factor.title),
+                    weights=calibration.words.get(factor.title),
+                )
             factor.parameters  # noqa: B018  (what cannot be estimated is refused now)
         counts = ClassCounts(self.prior, tally.rows, tally.weight)
         return Model(tally.schema, classes, tuple(factors), counts, self.positive, calibration)

@@ -3,7 +3,7 @@
 from tallybayes.tokenizer.bags import Bagged, BagReader, Bags, Reading
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Terms
-from tallybayes.tokenizer.words import Idf, Words
+from tallybayes.tokenizer.words import Idf, Words, WordWeights
 
 __all__ = [
     "BagReader",
@@ -13,5 +13,6 @@ __all__ = [
     "Idf",
     "Reading",
     "Terms",
+    "WordWeights",
     "Words",
 ]

@@ -43,7 +43,67 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-class Idf(Value, frozen=True, dict=True):
+class WordWeights(Value, frozen=True, dict=True):
+    """A weight of at least 0 for each of some words.
+
+    Parameters
+    ----------
+    weights
+        The weight of each word.
+
+    Examples
+    --------
+    >>> WordWeights({"lottery": 2.5, "the": 1.0}).of(Terms.of(["the", "win"]), 0.5).tolist()
+    [1.0, 0.5]
+    """
+
+    weights: dict[str, float]
+
+    def __post_init__(self) -> None:
+        given, name = self.weights, type(self).__name__
+        if not isinstance(given, Mapping) or not all(isinstance(word, str) for word in given):
+            raise TallyBayesError(f"{name} takes a mapping of words to weights")
+        if any(word != in_utf8(word) for word in given):
+            raise TallyBayesError(f"{name} has half a surrogate pair, which is no text")
+        self._put(
+            weights={
+                word: weight
+                if type(weight) is float and 0.0 <= weight < inf
+                else number(weight, f"the {name.lower()} of {word!r}", least=0.0)
+                for word, weight in sorted(given.items())
+            }
+        )
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The words, in the order of the alphabet."""
+        return Terms.of(self.weights)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weight of each word."""
+        return np.array([*self.weights.values()], np.float64)
+
+    def of(self, words: Terms, other: float) -> Floats:
+        """Return the weights of these words, and another one for those that have none."""
+        numbers = self.terms.numbers_of(words)
+        return np.append(self.values, other)[numbers]  # the last is for -1
+
+    @cached_property
+    def _digest(self) -> str:
+        return blake2b(repr(self.weights).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.weights)} words, {self._digest[:6]})"
+
+
+class Idf(WordWeights, frozen=True, dict=True):
     """A weight for every word: idf = log((1 + N) / (1 + n)) + 1 when made from counts.
 
     N is the number of documents, n that of documents with the word. Weights have to be known before
@@ -61,51 +121,11 @@ class Idf(Value, frozen=True, dict=True):
     Idf(2 words, afdd75)
     """
 
-    weights: dict[str, float]
-
-    def __post_init__(self) -> None:
-        given = self.weights
-        if not isinstance(given, Mapping) or not all(isinstance(word, str) for word in given):
-            raise TallyBayesError("Idf takes a mapping of words to weights")
-        if any(word != in_utf8(word) for word in given):
-            raise TallyBayesError("Idf has half a surrogate pair, which is no text")
-        self._put(
-            weights={
-                word: weight
-                if type(weight) is float and 0.0 <= weight < inf
-                else number(weight, f"the idf of {word!r}", least=0.0)
-                for word, weight in sorted(given.items())
-            }
-        )
-
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
         """Return the weights that follow from the number of documents with each word."""
         weights = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
         return cls(dict(zip(terms, weights.tolist(), strict=True)))
-
-    @cached_property
-    def terms(self) -> Terms:
-        """The words, in the order of the alphabet."""
-        return Terms.of(self.weights)
-
-    @cached_property
-    def values(self) -> Floats:
-        """The weight of each word."""
-        return np.array([*self.weights.values()], np.float64)
-
-    @cached_property
-    def _digest(self) -> str:
-        return blake2b(repr(self.weights).encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Idf) and self._digest == other._digest
-
-    def __hash__(self) -> int:
-        return hash(self._digest)
-
-    def __repr__(self) -> str:
-        return f"Idf({len(self.weights)} words, {self._digest[:6]})"
 
 
 class Words(Kind, frozen=True):

@@ -24,13 +24,17 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.priors import Empirical
 from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.validation.held_out_terms import Array, Floats, Mask, unit_names
+from tallybayes.tokenizer import WordWeights
+from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, unit_names
 from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.word_weights import ROUGHLY, WordProblem
 
-HOWS: tuple[How, ...] = ("temperature", "weights")
+HOWS: tuple[How, ...] = ("temperature", "weights", "words")
 PENALTY = 10.0
 START = 0.7
+TOLD, FEW = 10, 200  # one row in so many tells how good exponents of words are; of few rows half
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
 FAR = 1e6  # nats that stand for an infinite difference
 
@@ -48,6 +52,8 @@ def calibrated(
 ) -> Calibration:
     """Fit a calibration of the model that a recipe makes of these rows."""
     rows = LeaveOneOut(data) if rows is None else rows
+    if how == "words":
+        return _of_words(rows, recipe)
     some = np.arange(len(data))
     if how == "weights":
         units = len(unit_names(recipe.factors(rows.tally), data.blocks))
@@ -59,10 +65,8 @@ def calibrated(
         raise no_closed_form(how)
     held, exact = closed
     terms, prior, y, w = held.terms, held.log_prior, held.y, held.w
-    here = np.arange(len(y))
-    able = (w > 0.0) & np.isfinite(prior[here, y])
-    fits = able & exact & np.isfinite(terms[here, :, y]).all(axis=1)
-    if not terms.shape[1] or _one_sided(fits, y, able):
+    fits = _fit_for(held, exact)
+    if fits is None:
         return Calibration(how, dict.fromkeys(held.names, 1.0))
     problem = _Problem(terms[fits], prior[fits], recipe.prior.learnt, y[fits], w[fits])
     plain = problem.scores(np.ones(1 + terms.shape[1]))
@@ -83,6 +87,69 @@ def calibrated(
     )
 
 
+def _of_words(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
+    """Fit exponents of words, of the other columns, and constants of classes.
+
+    Where the prior is stated, or uniform, they are fitted beside that of the rows, and so correct
+    the evidence alone.
+    """
+    how: How = "words"
+    closed = rows.closed_terms(recipe, np.arange(len(rows.data)))
+    if closed is None:
+        raise no_closed_form(how)
+    held, exact = closed
+    texts = {name: words() for name, words in held.words.items()}
+    if not texts:
+        raise TallyBayesError(
+            "calibration='words' weighs the words of texts, and there is no column of text whose "
+            "words count as event='multinomial' or 'boolean' and with alpha > 0"
+        )
+    plain = dict.fromkeys(held.names, 1.0)
+    fits = _fit_for(held, exact)
+    if fits is None or not any(map(len, (each.names for each in texts.values()))):
+        return Calibration(how, plain)
+    some, y, w = np.flatnonzero(fits), held.y, held.w
+    prior = held.log_prior if recipe.prior.learnt else rows.log_prior(Empirical())
+    others = np.array([name not in texts for name in held.names], bool)
+    whole = WordProblem(held.terms[:, others], list(texts.values()), prior, y, w)
+    told = np.random.default_rng(0).permutation(some)[
+        : max(len(some) // TOLD, min(len(some) // 2, FEW))
+    ]
+    first = whole.of_rows(np.setdiff1d(some, told)).solved(small=ROUGHLY)
+    proba, of_told = whole.of_rows(told).proba(first, held.log_prior[told]), (y[told], w[told])
+    fitted = _judged(proba, *of_told)
+    before = _Problem(held.terms[told], held.log_prior[told], True, *of_told)
+    unweighed = before.scores(np.ones(1 + held.terms.shape[1]))
+    often = float(np.bincount(*of_told).max()) / before.weight
+    _warn_of_less_accuracy(how, unweighed.accuracy, max(fitted[1], often), before.weight)
+    found = whole.of_rows(some).solved(first)
+    means = [float(each.mean()) if len(each) else 1.0 for each in found.words]
+    columns = dict(zip(np.array(held.names)[others].tolist(), found.columns.tolist(), strict=True))
+    return Calibration(
+        how,
+        {**columns, **dict(zip(texts, means, strict=True))},
+        float(found.columns.mean()) if len(found.columns) else 1.0,
+        1.0,
+        fitted[0],
+        unweighed.loss,
+        fitted[1],
+        unweighed.accuracy,
+        len(some),
+        constants=dict(zip(held.classes, found.constants.tolist(), strict=True)),
+        words={
+            name: WordWeights(dict(zip(terms.names, exponents.tolist(), strict=True)))
+            for (name, terms), exponents in zip(texts.items(), found.words, strict=True)
+        },
+    )
+
+
+def _judged(proba: Floats, y: Array, w: Floats) -> tuple[float, float]:
+    """Return the log-loss and the accuracy of posteriors."""
+    own = np.maximum(proba[np.arange(len(y)), y], 1e-300)
+    right = proba.argmax(axis=1) == y
+    return float(-(w @ np.log(own)) / w.sum()), float(w @ right / w.sum())
+
+
 def no_closed_form(how: str) -> TallyBayesError:
     """Build the error about options that leave-one-out has no closed form for."""
     return TallyBayesError(
@@ -90,6 +157,14 @@ def no_closed_form(how: str) -> TallyBayesError:
         "(choosing words by max_features or best, idf, norm; weights with min_df, max_df or "
         "event='bernoulli'); leave them out, or wrap the model in CalibratedClassifierCV"
     )
+
+
+def _fit_for(held: HeldOutTerms, exact: Mask) -> Mask | None:
+    """Mark the rows that can be fitted on; None if there is nothing to fit."""
+    here, y = np.arange(len(held.y)), held.y
+    able = (held.w > 0.0) & np.isfinite(held.log_prior[here, y])
+    fits: Mask = able & exact & np.isfinite(held.terms[here, :, y]).all(axis=1)
+    return None if not held.terms.shape[1] or _one_sided(fits, y, able) else fits
 
 
 def _one_sided(fits: Mask, y: Array, able: Mask) -> bool:

@@ -7,14 +7,15 @@ weights of columns are judged by adding up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
+from tallybayes.families.left_out import WordTerms
 from tallybayes.kernels.scoring import shares
 from tallybayes.metrics import Predictions
 from tallybayes.model.factors import Factor
@@ -58,7 +59,8 @@ class HeldOutTerms:
     """Log P(x | c) of rows under models without them, by row, unit and class.
 
     A bag of counts, a text and a sparse matrix are one unit each. `log_prior` is that of the same
-    models, `y` are the classes of the rows and `w` their weights.
+    models, `y` are the classes of the rows and `w` their weights. What the single words of a text
+    say is among the `words`, by the name of its unit, if that is known.
     """
 
     names: tuple[str, ...]
@@ -67,6 +69,7 @@ class HeldOutTerms:
     log_prior: Floats
     y: NDArray[np.int64]
     w: Floats
+    words: Mapping[str, Callable[[], WordTerms]] = field(default_factory=dict)
 
 
 def unit_names(factors: Iterable[Factor], blocks: Sequence[Block]) -> tuple[str, ...]:

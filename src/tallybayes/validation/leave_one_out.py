@@ -185,7 +185,8 @@ class LeaveOneOut:
         exact &= ~np.isnan(terms).any(axis=(1, 2))
         for _, part in parts:
             exact &= ~part.inexact
-        return HeldOutTerms(names, self.tally.classes, terms, prior, y, w), exact
+        words = {plan.title: part.words for plan, part in parts if part.words is not None}
+        return HeldOutTerms(names, self.tally.classes, terms, prior, y, w, words), exact
 
     def _recounted(self, recipe: Recipe, rows: Array) -> Iterator[tuple[int, Model | None]]:
         """Go through rows, each with the model of all others; None if it cannot be taken away."""

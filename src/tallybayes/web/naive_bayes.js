@@ -88,11 +88,14 @@ function wordWeights(term, x) {
     const place = places.get(word);
     if (place !== undefined && count > 0) bag.set(place, (bag.get(place) ?? 0) + count);
   }
-  if (term.once) return new Map([...bag.keys()].map((place) => [place, 1]));
-  for (const [place, count] of bag)
-    bag.set(place, (term.tf === "log" ? Math.log1p(count) : count) * (term.idf?.[place] ?? 1));
-  const norm = term.norm ? Math.hypot(...bag.values()) || 1 : 1;
-  return new Map([...bag].map(([place, weight]) => [place, weight / norm]));
+  for (const [place, count] of bag) {
+    const times = term.tf === "log" ? Math.log1p(count) : count;
+    bag.set(place, term.once ? 1 : times * (term.idf?.[place] ?? 1));
+  }
+  const norm = term.norm && !term.once ? Math.hypot(...bag.values()) || 1 : 1;
+  const length = [...bag.values()].reduce((a, b) => a + b, 0) / norm;
+  const below = norm * (length ** term.length_power || 1);
+  return new Map([...bag].map(([place, weight]) => [place, weight / below]));
 }
 
 const PLACES = new WeakMap();
