@@ -27,7 +27,7 @@ def ask(monkeypatch, capsys):
     [
         (["for"], ["plain,forget"]),
         (["fit", "--calib"], ["plain,--calibration"]),
-        (["fit", "--calibration", "w"], ["plain,weights"]),
+        (["fit", "--calibration", "we"], ["plain,weights"]),
         (["fit", "lo"], ["file,lo"]),
         (["predict", "lo"], ["file,lo"]),
         (["fit", "-o", "mo"], ["file,mo"]),

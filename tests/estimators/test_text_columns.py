@@ -140,8 +140,8 @@ def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(mon
     """What is worth while is decided for the whole table, not for each batch of it."""
     loaded = []
     monkeypatch.setattr("tallybayes.batches.ROWS_IN_A_BLOCK", 10)
-    monkeypatch.setattr("tallybayes.tokenizer.bags.WORTH_LOADING", 150)
+    monkeypatch.setattr("tallybayes.kernels.choice.LARGE", 40)  # cells of all batches
     monkeypatch.setattr("tallybayes.tokenizer.bags.load_text", loaded.append)
-    table = {"note": ["free money"] * 20, "size": np.arange(20.0)}
+    table = {"note": ["free money and more " * 11] * 20, "size": np.arange(20.0)}
     tb.Tally.of(table, ["a", "b"] * 10, columns={"note": tb.Words()})
     assert loaded

@@ -160,3 +160,11 @@ def test_a_missing_status_leaves_its_factor_out():
     with_status = model.scores(NEW)[0]
     married = [probability(model, ("status", "Married"), label) for label in ("No", "Yes")]
     assert scores == pytest.approx(with_status / married, rel=1e-12)
+
+
+def test_ten_rows_are_too_few_for_weights():
+    model = tb.SemiNaiveBayes().fit(TABLE, CHEAT)
+    assert set(model.calibration_.exponents.values()) == {1.0}
+    assert model.calibration_.loss == pytest.approx(model.calibration_.loss_before)
+    plain = tb.NaiveBayes(prior="smoothed").fit(TABLE, CHEAT)
+    np.testing.assert_allclose(model.predict_proba(NEW), plain.predict_proba(NEW))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.evidence.weights import JOINT, EvidenceProblem
+from tallybayes.evidence.weights import JOINT, TINY, EvidenceProblem, EvidenceWeights
 from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.kernels.choice import loops_for
@@ -132,6 +132,7 @@ def weigh_evidence(
         search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
+        search.stated = bool(stated)
     return search.outcome()
 
 
@@ -206,6 +207,7 @@ class _Search:
             for part in list(self._views(name, views, codes, w))[: max(room, 0)]
         ]
         self.gains: dict[str, float] = {}
+        self.stated = False  # that there are joints
         data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
         together = len(schema.names) > MOST_WEIGHED
         closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)), together=together)
@@ -375,19 +377,29 @@ class _Search:
         return slope * slope / 2.0 / (bend + JOINT), p
 
     def outcome(self) -> WeighedEvidence:
-        """Return what is worth counting, with its weights."""
+        """Return what is worth counting, with its weights; those of naive Bayes if these are worse.
+
+        A dozen rows may be too few to find weights, which are judged without each of them: worse is
+        by more than the standard error of the difference.
+        """
+        own = np.isin(self.names, [TOGETHER, *self.place]).astype(np.float64)
+        plain = self.problem.judged(own)
+        shares, _ = self.problem.posterior(own, np.zeros(len(self.classes)))
+        naive = np.column_stack([1.0 - shares.sum(axis=0), *shares])
+        proba = self.problem.left_out(self.found)
+        of_row = np.arange(len(self.y)), self.y
+        better = self.w * np.log(np.maximum(naive[of_row], TINY) / np.maximum(proba[of_row], TINY))
+        if not self.stated and better.sum() > better.std() * math.sqrt(len(better)):
+            self.found = EvidenceWeights(own, np.zeros(len(self.classes)), plain.loss)
+            proba = naive
+        fitted = Predictions(
+            self.classes, self.y, proba.argmax(axis=1), proba, self.w if self.weighted else None,
+            self.rows, held_out=LEFT_OUT, positive=self.positive, notes=(CHOSEN_ON_ALL,),
+        )  # fmt: skip
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
         dropped = {_title(unit) for unit in self.units if unit not in kept}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
-        own = np.isin(self.names, [TOGETHER, *self.place])
-        plain = self.problem.judged(np.where(own, 1.0, 0.0))
-        proba = self.problem.left_out(self.found)
-        w = self.w if self.weighted else None
-        fitted = Predictions(
-            self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
-            positive=self.positive, notes=(CHOSEN_ON_ALL,),
-        )  # fmt: skip
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
         calibration = Calibration(
             "evidence",

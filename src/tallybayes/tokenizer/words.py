@@ -118,7 +118,7 @@ class Idf(WordWeights, frozen=True, dict=True):
     Examples
     --------
     >>> Idf({"lottery": 2.5, "the": 1.0})
-    Idf(2 words, afdd75)
+    Idf(2 words, bb59ca)
     """
 
     @classmethod

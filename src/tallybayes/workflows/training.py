@@ -164,7 +164,7 @@ def preview(
     Examples
     --------
     >>> rows = {"income": [125.0, 100.0, 70.0, 95.0], "cheat": ["No", "No", "Yes", "Yes"]}
-    >>> print(preview(rows, "cheat"))
+    >>> print(preview(rows, "cheat", ModelSpec(plain=True)))
     4 rows, to predict 'cheat': 2 'No', 2 'Yes'
     column  family      why
     income  Gaussian()  decimal numbers

@@ -81,7 +81,7 @@ class Reservoir:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
+class WeighedRows:
     """What was counted of all rows, and weighed of some; no `evidence` where that cannot be."""
 
     tally: Tally
@@ -103,7 +103,7 @@ class Weighed:
 
 def weigh(
     rows: Rows, plan: CountPlan, spec: ModelSpec, columns: ColumnSpec, read: ReadOptions
-) -> Weighed:
+) -> WeighedRows:
     """Draw a sample of all rows, weigh its evidence, and count all rows in the views it has."""
     kept = Reservoir(search.MOST_ROWS)
 
@@ -125,7 +125,7 @@ def weigh(
         )
     tally = Tally(plan.schema) if table is None else plan.tally(table)
     if search.too_few(tally.rows):
-        return Weighed(tally, stream.rejected) if whole else Weighed(*count(rows, plan, read)[::2])
+        return WeighedRows(tally, stream.rejected) if whole else WeighedRows(*count(rows, plan, read)[::2])
     families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
     recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
     source, w = source_of(table, plan.schema.names), plan.weights(table)
@@ -134,6 +134,6 @@ def weigh(
     evidence = weigh_evidence(source, y, w, plan.schema, recipe, spec.joints)
     settled = replace(plan, schema=evidence.schema)
     if whole:
-        return Weighed(settled.tally(table), stream.rejected, evidence)
+        return WeighedRows(settled.tally(table), stream.rejected, evidence)
     tally, _, rejected = count(rows, settled, read)
-    return Weighed(tally, rejected, evidence)
+    return WeighedRows(tally, rejected, evidence)
