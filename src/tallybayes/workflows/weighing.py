@@ -125,7 +125,11 @@ def weigh(
         )
     tally = Tally(plan.schema) if table is None else plan.tally(table)
     if search.too_few(tally.rows):
-        return WeighedRows(tally, stream.rejected) if whole else WeighedRows(*count(rows, plan, read)[::2])
+        return (
+            WeighedRows(tally, stream.rejected)
+            if whole
+            else WeighedRows(*count(rows, plan, read)[::2])
+        )
     families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
     recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
     source, w = source_of(table, plan.schema.names), plan.weights(table)
