@@ -76,12 +76,12 @@ def part() -> Iterator[Part]:
         "AODE, which is Weka's (ten times ten folds of its own). `SemiNaiveBayes()` and the peers have their default "
         "settings (a forest of 500 trees; logistic regression on scaled numbers and one-hot categories). Views, "
         "joints and weights are found on the training part of each fold. Its settings (widths of the smooth views, "
-        "penalties, least gains) were chosen on the first table below with seed 0, after about 40 variants; "
+        "penalties, least gains) were chosen on the first table below with seed 0, after about 50 variants; "
         "the second table had a part in one choice: cutting by classes where there are 2,000 rows or more."
     )
     yield from _folds(small, weka)
     yield (
-        f"One split, {HELD_OUT:.0%} of the rows held out (seed 0), with the seconds of the fit. EBM is "
+        f"One split, {HELD_OUT:.0%} of the rows held out (seed 0), with the seconds of the fit, beside other work. EBM is "
         "`ExplainableBoostingClassifier()` of interpret-core."
     )
     yield _split([each for each in every if each.name in TARGETS])

@@ -40,7 +40,7 @@ def part() -> Iterator[Part]:
     yield "## A weight for each word"
     yield (
         '`calibration="words"` beside the same model without it, on the same folds. Log-loss is in nats, clipped at '
-        "1e-15; seconds are of one fit by the clock, while much other work ran on the machine. The penalty (0.3 on the distance of exponents from their mean) and the square "
+        "1e-15; seconds are of one fit by the clock. The penalty (0.3 on the distance of exponents from their mean) and the square "
         "root of the length were chosen on these three corpora, so they are flattered a little by it. NB-SVM is Wang "
         "and Manning's (2012): weights of a linear support vector machine on log-ratios, drawn to their mean; it has "
         "two classes and no probabilities."
