@@ -8,7 +8,7 @@ import pytest
 import tallybayes as tb
 from plots.scored_rows import texts
 from tallybayes.explanations import explain
-from tallybayes.plots import ColumnDisplay, JointDisplay, NomogramDisplay
+from tallybayes.plots import ColumnDisplay, JointDisplay, NomogramDisplay, WaterfallDisplay
 from tallybayes.plots.style import unattached
 
 RNG = np.random.default_rng(0)
@@ -145,3 +145,16 @@ def test_the_nomogram_reads_what_the_model_predicts(model):
     for value, ratio in ratios.items():
         logs = of.column("size").evidence([value])[0]
         assert ratio == pytest.approx(logs[0] - logs[1], abs=1e-9)
+
+
+def test_a_column_is_one_bar_of_the_waterfall_and_columns_together_another(model):
+    record = next(rows())
+    display = WaterfallDisplay.from_estimator(model, record, most=30)
+    names = [step.name.partition(" = ")[0] for step in display.steps]
+    assert len(names) == len(set(names))
+    assert sum(name.startswith("size") for name in names) <= 3  # alone, and in two joints
+    joint = model.model_.joint_log_likelihood([record])[0]
+    places = [model.model_.classes.index(c) for c in (display.contrast.one, display.contrast.other)]
+    bits = (joint[places[0]] - joint[places[1]]) / math.log(2.0)
+    assert math.fsum(step.bits for step in display.steps) == pytest.approx(bits, abs=1e-9)
+    assert explain(model, record).decision == model.predict([record])[0]
