@@ -57,7 +57,7 @@ accuracy: .venv/warm .venv/bench  ## Measure accuracy on tables that are not shi
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --upgrade
 lock: | .venv/bin/pip  ## Resolve all dependencies anew.
 	$(PIP) uv
-	$(COMPILE) --group dev pyproject.toml -o requirements-dev.txt
+	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements-dev.txt
 	$(COMPILE) --group run -c requirements-dev.txt -o requirements-run.txt
 	$(COMPILE) --group bench -c requirements-dev.txt -o requirements-bench.txt
 
