@@ -7,7 +7,7 @@ KERNELS := $(wildcard src/tallybayes/kernels/*.py src/tallybayes/workflows/warmu
 
 export NUMBA_CACHE_DIR := $(CURDIR)/.venv/numba
 
-.PHONY: help run quick test test-deep lint browser bench bench-quick accuracy lock clean
+.PHONY: help run quick test test-deep lint system bench bench-quick accuracy lock clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := run
 
@@ -32,16 +32,20 @@ lint: .venv/package
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-browser:  ## Chromium for the tests of the report, by apt; without it they are skipped.
-	@for each in chromium chromium-browser google-chrome; do \
-		command -v $$each >/dev/null && exit 0; done; \
+# A program that tests use for real, and the Debian package that has it.
+SYSTEM := chromium:chromium /usr/lib/postgresql/*/bin/postgres:postgresql /usr/sbin/postfix:postfix java:openjdk-17-jre-headless
+
+system:  ## Chromium, PostgreSQL, Postfix and Java for the tests that use them, by apt; else these are skipped.
+	@missing=""; for each in $(SYSTEM); do \
+		command -v $${each%%:*} >/dev/null || missing="$$missing $${each#*:}"; done; \
+	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing chromium for the browser tests"; \
+		echo "installing for the tests:$$missing"; \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			apt-get install -qq --yes --no-install-recommends chromium; } >/dev/null \
-		|| echo "chromium could not be installed: the browser tests are skipped (under CI=true they fail)"; \
+			apt-get install -qq --yes --no-install-recommends $$missing; } >/dev/null \
+		|| echo "they could not be installed: their tests are skipped (under CI=true they fail)"; \
 	else \
-		echo "there is no chromium, and only root on Debian may install it here: the browser tests are skipped (under CI=true they fail)"; \
+		echo "missing:$$missing; only root on Debian may install them here: their tests are skipped (under CI=true they fail)"; \
 	fi
 
 bench: .venv/warm .venv/bench  ## Measure against the peers; write docs/benchmarks.md.

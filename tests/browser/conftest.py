@@ -21,7 +21,7 @@ QUIET = (
 )
 WHY = (
     f"there is no browser here ({', '.join(BROWSERS)}); on Debian, root installs one with "
-    "apt-get install chromium, or make browser"
+    "apt-get install chromium, or make system"
 )
 
 
