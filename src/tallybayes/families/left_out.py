@@ -575,4 +575,4 @@ def _owner(rows: Sparse) -> Array:
 
 def _row_sums(rows: Sparse, values: Array) -> Floats:
     """Add up what belongs to the stored values, by row."""
-    return np.bincount(_owner(rows), values, rows.n_rows).astype(np.float64)
+    return np.asarray(rows._replace(data=values).as_matrix() @ np.ones(rows.n_columns))
