@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, NoReturn, cast
@@ -22,6 +22,7 @@ from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.labels import Label, refuse_quantity
 from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
@@ -51,7 +52,7 @@ def _first_rows(
         _refuse_empty(rows, read)
     labels = ArrowColumn(target, table.column(target))
     codes, classes = labels.codes(slice(0, len(labels)))
-    _check_target(labels, len(classes))
+    _check_target(labels, classes)
     spec = spec.of_columns(names).for_labels(classes)
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
@@ -129,13 +130,14 @@ def _said_of(said: ColumnSpec, name: str) -> str | None:
     return None if word is None else getattr(getattr(word, "kind", word), "read_as", None)
 
 
-def _check_target(column: ArrowColumn, distinct: int) -> None:
+def _check_target(column: ArrowColumn, classes: Sequence[Label]) -> None:
     """Refuse to predict what is no class."""
-    n, name = len(column), column.name
+    n, name, distinct = len(column), column.name, len(classes)
     if column.type == "empty":
         raise TallyBayesError(
             f"column {name!r} is empty in the first {n} rows; expected a label in every row"
         )
+    refuse_quantity(f"column {name!r}", sorted(classes), n, TARGET)
     if n > FEW_ROWS and distinct > n / 2:
         what = "numbers" if column.type == "float" else "values"
         raise TallyBayesError(
