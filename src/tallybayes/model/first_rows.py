@@ -6,7 +6,7 @@ The first rows are those of files, of a table, or of a sample that some engine h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -20,6 +20,7 @@ from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.labels import Label, refuse_quantity
 from tallybayes.sources.row_stream import map_rows
 from tallybayes.sources.rows import Rows
 
@@ -59,7 +60,7 @@ def first_rows_of(
         refuse_empty(rows, read)
     labels = ArrowColumn(target, table.column(target))
     codes, classes = labels.codes(slice(0, len(labels)))
-    _check_target(labels, len(classes))
+    _check_target(labels, classes)
     spec = spec.of_columns(names).for_labels(classes)
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
@@ -120,13 +121,14 @@ def read_as_said(said: ColumnSpec, name: str) -> str | None:
     return None if word is None else getattr(getattr(word, "kind", word), "read_as", None)
 
 
-def _check_target(column: ArrowColumn, distinct: int) -> None:
+def _check_target(column: ArrowColumn, classes: Sequence[Label]) -> None:
     """Refuse to predict what is no class."""
-    n, name = len(column), column.name
+    n, name, distinct = len(column), column.name, len(classes)
     if column.type == "empty":
         raise TallyBayesError(
             f"column {name!r} is empty in the first {n} rows; expected a label in every row"
         )
+    refuse_quantity(f"column {name!r}", sorted(classes), n, TARGET)
     if n > FEW_ROWS and distinct > n / 2:
         what = "numbers" if column.type == "float" else "values"
         raise TallyBayesError(

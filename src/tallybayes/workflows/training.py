@@ -101,7 +101,7 @@ def train(
     """
     start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
-    found: Predictions | str = ""
+    found: Predictions | str | None = ""
     with about(rows):
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     if spec.needs_all_rows:
@@ -111,14 +111,13 @@ def train(
             found = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
     else:
         plan, spec, columns = plan_counting(rows, spec, target, weight, read)
-        tables, calibration = None, None
+        weighed, calibration = None, None
         if spec.plain:
             tally, tables, rejected = count(rows, plan, read, keep=scores)
         else:
-            weighed = weigh(rows, plan, spec, columns, read)
-            tally, rejected, found = weighed.tally, weighed.rejected, weighed.predictions
-            if weighed.evidence is not None:
-                calibration = weighed.evidence.calibration
+            held = weigh(rows, plan, spec, columns, read)
+            tally, tables, rejected, weighed = held.tally, held.tables, held.rejected, held.evidence
+            calibration, found = None if weighed is None else weighed.calibration, held.predictions
         if not tally.classes:
             raise TallyBayesError(
                 f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
@@ -131,13 +130,14 @@ def train(
                 TallyBayesWarning,
             )
         fitted = spec.fitted(tally, columns, calibration)
-        if scores and spec.plain:
+        if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
     stored = Stored(fitted, provenance, spec.kept_beside(weight))
-    report, why = (None, found) if isinstance(found, str) else (found.report(), "")
-    report, why = (report, why) if scores else (None, "")
+    report, why = None, found if scores and isinstance(found, str) else ""
+    if scores and isinstance(found, Predictions):
+        report = found.report()
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
 

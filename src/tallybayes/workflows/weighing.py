@@ -79,17 +79,21 @@ class Reservoir:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedRows:
-    """What was counted of all rows, and weighed of some; no `evidence` where that cannot be."""
+    """What was counted of all rows, and weighed of some.
+
+    Where that cannot be, there is no `evidence`, and the rows are in `tables` if they fit.
+    """
 
     tally: Tally
     rejected: RejectedRows
     evidence: WeighedEvidence | None = None
+    tables: list[Any] | None = None
 
     @property
-    def predictions(self) -> Predictions | str:
-        """Each row that was weighed, predicted without it; or why there is none."""
+    def predictions(self) -> Predictions | None:
+        """Each row that was weighed, predicted without it."""
         if self.evidence is None:
-            return "too few rows or classes to leave one out"
+            return None
         found, total = self.evidence.predictions, int(self.tally.rows.sum())
         notes = found.notes
         if len(found) < total:
@@ -121,12 +125,11 @@ def weigh(
             remedy=PLAIN,
         )
     tally = Tally(plan.schema) if table is None else plan.tally(table)
-    if search.too_few(tally.rows):
-        return (
-            WeighedRows(tally, stream.rejected)
-            if whole
-            else WeighedRows(*count(rows, plan, read)[::2])
-        )
+    if not search.can_weigh(tally.rows):
+        if whole:
+            return WeighedRows(tally, stream.rejected, tables=[] if table is None else [table])
+        tally, tables, rejected = count(rows, plan, read, keep=True)
+        return WeighedRows(tally, rejected, tables=tables)
     evidence = weigh_sample(table, plan, spec, columns)
     settled = replace(plan, schema=evidence.schema)
     if whole:
