@@ -106,7 +106,7 @@ class _Text:
 
     def in_single_precision(self) -> _Text:
         """Return the same in half the bytes."""
-        parts = self._times, self._own, self._table, self._totals
+        parts: list[Any] = [self._times, self._own, self._table, self._totals]
         return _Text(*(part.astype(np.float32) for part in parts))
 
     def scores(self, exponents: Floats, y: Array) -> Floats:
@@ -132,7 +132,8 @@ class _Text:
         c = spread.shape[1]
         said = self._table[:, :-1] - self._totals.mean(axis=0)
         said -= said.mean(axis=1, keepdims=True)
-        return self._back.times(spread.astype(said.dtype), said * said, 2) * (c / max(c - 1, 1))
+        found: Floats = self._back.times(spread.astype(said.dtype), said * said, 2)
+        return found * (c / max(c - 1, 1))
 
 
 class WordProblem:
@@ -153,7 +154,7 @@ class WordProblem:
     def __init__(
         self, terms: Floats, words: Sequence[WordTerms], log_prior: Floats, y: Array, w: Floats
     ) -> None:
-        self._gaps = np.clip(terms - terms[np.arange(len(y)), :, y][:, :, None], -FAR, FAR)
+        self._gaps: Floats = np.clip(terms - terms[np.arange(len(y)), :, y][:, :, None], -FAR, FAR)
         self._texts = [_Text.of(each) for each in words]
         self._prior, self._y, self._w = log_prior, y, w
         sizes = [terms.shape[1], *(len(each.table) for each in words)]
@@ -177,7 +178,7 @@ class WordProblem:
 
     def _scores(self, found: Weighed, texts: Sequence[_Text]) -> Floats:
         """Return the scores but for the prior."""
-        scores = np.einsum("nkc,k->nc", self._gaps, found.columns) + found.constants
+        scores: Floats = np.einsum("nkc,k->nc", self._gaps, found.columns) + found.constants
         for text, exponents in zip(texts, found.words, strict=True):
             scores += text.scores(exponents, self._y)
         return scores
@@ -233,7 +234,8 @@ class WordProblem:
 
         def by_itself(rest: Floats) -> Floats:
             """Solve for how each bends the loss by itself, and all of a group by the penalty."""
-            found, c, group = alone * rest, p.shape[1], self._group
+            found: Floats = alone * rest
+            c, group = p.shape[1], self._group
             common = (MEAN / self._sizes - self._strength) / self._sizes
             common /= 1.0 + common * np.bincount(group, alone[c:], len(common))
             common *= np.bincount(group, found[c:], len(common))
