@@ -133,7 +133,8 @@ class _Text:
         said = self._table[:, :-1] - self._totals.mean(axis=0)
         said -= said.mean(axis=1, keepdims=True)
         found: Floats = self._back.times(spread.astype(said.dtype), said * said, 2)
-        return found * (c / max(c - 1, 1))
+        found *= c / max(c - 1, 1)
+        return found
 
 
 class WordProblem:
