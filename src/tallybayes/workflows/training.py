@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.plans import source_of
 from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
@@ -139,6 +141,10 @@ def train(
         fitted = fitted_from(tally, columns, spec, calibration)
         if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
+        if isinstance(found, Predictions):
+            table = tables[0] if tables else rows.sample.slice(0, 0)
+            first = source_of(table, plan.schema.names), plan.labels(table)
+            fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
     stored = Stored(fitted, provenance, kept_beside(spec, weight))
