@@ -7,29 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
-from tallybayes.model import Fitted, Recipe
-from tallybayes.model.calibration import Calibration
+from tallybayes.model.first_rows import about, plan_counting
 from tallybayes.model.plans import source_of
-from tallybayes.model.specification import ColumnSpec, ModelSpec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.labels import sorted_labels
 from tallybayes.sources.rows import open_rows
-from tallybayes.tallies import Tally
 from tallybayes.workflows.evaluation import leave_out
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (
-    about,
     count,
     estimator_of,
-    kept_beside,
-    plan_counting,
     read_labelled,
     source_name,
     with_target,
@@ -138,7 +131,7 @@ def train(
                 "class are added",
                 TallyBayesWarning,
             )
-        fitted = fitted_from(tally, columns, spec, calibration)
+        fitted = spec.fitted(tally, columns, calibration)
         if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
         if isinstance(found, Predictions):
@@ -147,7 +140,7 @@ def train(
             fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
-    stored = Stored(fitted, provenance, kept_beside(spec, weight))
+    stored = Stored(fitted, provenance, spec.kept_beside(weight))
     report, why = None, found if scores and isinstance(found, str) else ""
     if scores and isinstance(found, Predictions):
         report = found.report()
@@ -182,22 +175,3 @@ def preview(
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)
-
-
-def fitted_from(
-    tally: Tally, columns: ColumnSpec, spec: ModelSpec, calibration: Calibration | None = None
-) -> Fitted:
-    """Say how a model is estimated from what was counted; what does not fit is refused now."""
-    families, by_name = columns.families(tally.schema, spec.alpha, spec.unseen)
-    prior = prior_of(spec.stated_prior)
-    declared = dict.fromkeys(prior.p if isinstance(prior, Fixed) else (), "a prior is stated for")
-    if spec.positive is not None:
-        declared.setdefault(spec.positive, "there is no row of")
-    for label, what in declared.items():
-        if label not in tally.classes:
-            hint = did_you_mean(label, tally.classes)
-            raise TallyBayesError(f"{what} the unknown class {label!r}; {hint}")
-    classes = sorted_labels(declared, "the classes")
-    fitted = Fitted(tally, Recipe(families, by_name, prior, spec.positive, calibration, classes))
-    fitted.model  # noqa: B018  (a prior or family that does not fit)
-    return fitted

@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.evidence import WeighedEvidence, search, weigh_evidence
+from tallybayes.evidence import WeighedEvidence, search, weigh_sample
 from tallybayes.metrics import Predictions
-from tallybayes.model import Recipe
-from tallybayes.model.plans import CountPlan, source_of
+from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import PLAIN, ColumnSpec, ModelSpec
-from tallybayes.priors import prior_of
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
@@ -133,12 +130,7 @@ def weigh(
             return WeighedRows(tally, stream.rejected, tables=[] if table is None else [table])
         tally, tables, rejected = count(rows, plan, read, keep=True)
         return WeighedRows(tally, rejected, tables=tables)
-    families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
-    recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
-    source, w = source_of(table, plan.schema.names), plan.weights(table)
-    labels = encode_classes(plan.labels(table), table.num_rows)
-    y = np.array(labels.labels)[labels.codes]
-    evidence = weigh_evidence(source, y, w, plan.schema, recipe, spec.joints)
+    evidence = weigh_sample(table, plan, spec, columns)
     settled = replace(plan, schema=evidence.schema)
     if whole:
         return WeighedRows(settled.tally(table), stream.rejected, evidence)
