@@ -136,6 +136,8 @@ def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes):
     np.testing.assert_allclose(ours, best.x, atol=2e-3)
     assert weighed.words[0].min() >= 0.0
     assert np.ptp(weighed.words[0]) > 0.1
+    quickly = WordProblem(others, [found], *args).solved()
+    assert objective(np.concatenate([*quickly[:2], *quickly[2]])) <= best.fun * (1.0 + 1e-6)
 
 
 @given(

@@ -30,7 +30,7 @@ from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
-from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.sources.labels import Label, encode, refuse_quantity, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.leave_one_out import LeaveOneOut
@@ -345,9 +345,11 @@ class NaiveBayes(TallyClassifier):
             raise TallyBayesError(f"X has no {what}; fit needs some")
         if reset and not later:
             self._spec.require(source.names)
-        labels = checked_labels(self, y, source.n_rows)
+        labels, target = checked_labels(self, y, source.n_rows), _target(y, source.names)
+        if reset and not later and labels.dtype.kind in "iuf":
+            refuse_quantity("y", encode(labels, "y").labels, len(labels))
         weights = checked_weights(sample_weight, source.n_rows)
-        return Labelled(source, labels, weights, _target(y, source.names))
+        return Labelled(source, labels, weights, target)
 
     def _rows(self, X: Any, *, reset: bool) -> Source:
         """Open the rows, and leave out the columns that are dropped."""

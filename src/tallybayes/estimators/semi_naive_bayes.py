@@ -10,7 +10,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.evidence import Joints, Views, weigh_evidence
-from tallybayes.evidence.search import too_few
+from tallybayes.evidence.search import can_weigh
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
@@ -83,7 +83,7 @@ class SemiNaiveBayes(NaiveBayes):
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
         """Weigh what the rows say, and count them in all views."""
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
-        if too_few(tally.rows):  # nothing can be weighed
+        if not can_weigh(tally.rows):
             return tally, recipe
         evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)
         self._calibration = evidence.calibration
