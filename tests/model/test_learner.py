@@ -220,7 +220,7 @@ ODD = [
     ({"colour": 3}, "a", 1.0, "mixes whole numbers and text|holds numbers"),
     ({"income": 2**70}, "a", 1.0, "beyond 64 bits"),
     ({"colours": "red"}, "a", 1.0, "did you mean 'colour'"),
-    ({}, 3, 1.0, "mixes whole numbers and text|class 3 was never counted"),
+    ({}, 3, 1.0, "mixes whole numbers and text"),
     ({}, None, 1.0, "label"),
     ({}, ["a"], 1.0, "y holds a list"),
     ({}, "a", -1.0, "weight of row 0 is -1.0"),
@@ -234,8 +234,9 @@ ODD = [
 def test_what_is_refused_changes_nothing(record, label, weight, why):
     learner = learnt()
     before, posterior = learner.fitted.tally.to_bytes(), learner.posterior_of(RECORD)
-    for refused in (learner.learn, learner.test_then_learn, learner.forget):
-        with pytest.raises(tb.TallyBayesError, match=why):
+    doors = {learner.learn: why, learner.test_then_learn: why, learner.forget: ""}
+    for refused, said in doors.items():
+        with pytest.raises(tb.TallyBayesError, match=said):
             refused(record, label, weight)
         assert learner.fitted.tally.to_bytes() == before
         assert learner.posterior_of(RECORD) == pytest.approx(posterior, rel=1e-12)
