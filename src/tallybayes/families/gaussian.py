@@ -198,8 +198,7 @@ class Gaussian(Family, frozen=True):
         left = counted.weight - heaviest - self.ddof
         enough = (counted.rows > 2) & (left > 1e-6 * counted.weight)
         far = (_ratio(counted.m2, counted.weight) > FAR_ABOVE * floor) & (counted.m2 > TINY)
-        varies = spread > FAR_ABOVE * (ROUNDING * everything.mean) ** 2
-        return np.asarray((enough & far).all(axis=0) & varies)
+        return np.asarray((enough & far).all(axis=0) & varies(everything))
 
 
 @register("log_normal", default_for=Numeric(log=True))
@@ -240,6 +239,11 @@ def all_rows(block: Moments) -> Moments:
         m2 = block.m2.sum(axis=0) + between
     mean, peak = about + shift, np.maximum(block.peak.sum(axis=0), m2)
     return Moments(rows, weight, mean, m2, peak, mean, mean)
+
+
+def varies(block: Moments) -> Mask:
+    """Mark the units whose spread is far above the last digits of the mean."""
+    return np.asarray(_ratio(block.m2, block.weight) > FAR_ABOVE * (ROUNDING * block.mean) ** 2)
 
 
 def variances(block: Moments) -> Floats:
