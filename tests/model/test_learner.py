@@ -234,7 +234,7 @@ ODD = [
 def test_what_is_refused_changes_nothing(record, label, weight, why):
     learner = learnt()
     before, posterior = learner.fitted.tally.to_bytes(), learner.posterior_of(RECORD)
-    doors = {learner.learn: why, learner.test_then_learn: why, learner.forget: ""}
+    doors = {learner.learn: why, learner.test_then_learn: why, learner.forget: None}
     for refused, said in doors.items():
         with pytest.raises(tb.TallyBayesError, match=said):
             refused(record, label, weight)
