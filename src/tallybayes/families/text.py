@@ -99,6 +99,10 @@ class Text(Family, frozen=True):
         What a document's words say is divided by their number to this power: 0 leaves it, 0.5 is
         the square root, with 1 it is what a word says on average. When not given, 0.5 where a
         calibration weighs the words, and otherwise 0.
+    length_offset
+        What is added to the number of words before it is raised to that power: short documents are
+        divided by nearly the same, which keeps a few words from speaking as loudly as many. For
+        columns of a few words beside others.
 
     Examples
     --------
@@ -122,6 +126,7 @@ class Text(Family, frozen=True):
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
     length_power: float | None = None
+    length_offset: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, Words):
@@ -147,6 +152,7 @@ class Text(Family, frozen=True):
                     "those that are not; use event='boolean'"
                 )
             self._put(length_power=power)
+        self._put(length_offset=number(self.length_offset, "length_offset", least=0.0))
         if self.vocabulary is not None:
             self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
@@ -332,7 +338,8 @@ class TextParameters(Parameters):
         data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
         if self.length_power:
             owner = np.repeat(np.arange(len(bags.indptr) - 1), np.diff(bags.indptr))
-            data = data / np.bincount(owner, data)[owner] ** self.length_power
+            lengths = np.bincount(owner, data) + self.text.length_offset
+            data = data / lengths[owner] ** self.length_power
         before = None if missing is None else out[missing]
         self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
@@ -397,7 +404,8 @@ class TextParameters(Parameters):
         if not self.text.once:
             weights *= bags.weighted(self.text.words).data
         present, absent = self._adds
-        shortened = max(float(weights.sum()), TINY) ** -self.length_power
+        length = float(weights.sum()) + self.text.length_offset
+        shortened = max(length, TINY) ** -self.length_power
         exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers] * shortened
         logs = times(present[numbers], (weights * shortened)[:, None])
         columns = (part.tolist() for part in (logs, weights, exponents))
@@ -479,6 +487,7 @@ class WordSums(UnitTerm):
             "idf": None if words.idf is None else words.idf.values[kept],
             "norm": words.norm,
             "length_power": of.length_power,
+            "length_offset": of.text.length_offset,
             "reader": words.pattern(),
         }
 
