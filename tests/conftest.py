@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import databases
 import tiers  # noqa: F401 - sets how many examples are tried
 from tallybayes.kernels import choice
 
@@ -43,3 +44,19 @@ def words_only(monkeypatch):
     """Write empty pictures: drawing them is most of what a report takes."""
     empty = '<svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
     monkeypatch.setattr("tallybayes.plots.svg._drawn", lambda figure, salt: empty)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A real PostgreSQL server on a socket of its own; one for all tests of a process."""
+    server = databases.start_server()
+    yield server
+    databases.remove_server(server)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request, tmp_path):
+    """The address of a new store of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'events.db'}"
+    return request.getfixturevalue("postgres").new_database()

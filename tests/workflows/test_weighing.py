@@ -131,7 +131,8 @@ def test_options_of_the_other_model_are_refused(spec, match):
 @pytest.mark.filterwarnings("ignore:every row that was read")
 def test_of_too_few_rows_nothing_is_weighed(rows):
     found = train({"x": np.arange(len(rows)) / 2, "y": rows}, "y")
-    assert found.no_scores == "too few rows or classes to leave one out"
+    few = len(set(rows)) < 2 or len(rows) < 3  # of naive Bayes, too, none can be left out
+    assert found.no_scores == ("too few rows or classes to leave one out" if few else "")
     assert found.stored.fitted.model.posterior_of({"x": 0.0})["yes"] > 0.0
     assert tb.SemiNaiveBayes().fit({"x": np.arange(len(rows)) / 2}, rows).calibration_ is None
 

@@ -1,6 +1,7 @@
 """Weighted evidence: views of columns, a few of them together, and a weight for each; diagnosis."""
 
 from tallybayes.evidence.diagnosis import Diagnosis, diagnose
+from tallybayes.evidence.sample import weigh_sample
 from tallybayes.evidence.search import Joints, Views, WeighedEvidence, weigh_evidence
 from tallybayes.evidence.weights import EvidenceProblem, EvidenceWeights
 
@@ -13,4 +14,5 @@ __all__ = [
     "WeighedEvidence",
     "diagnose",
     "weigh_evidence",
+    "weigh_sample",
 ]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Cells, encode_classes
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.evidence.weights import JOINT, TINY, EvidenceProblem, EvidenceWeights
 from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
@@ -52,6 +52,7 @@ MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counte
 MOST_HELD = 50_000_000  # rows times terms times classes; so of many terms fewer rows
 FEWEST_ROWS = 2_000  # however many terms there are
 MOST_WEIGHED = 1_000  # single columns and views of them
+MOST_CLASSES = 100  # of which each row's weights are found without it
 MOST_PAIRED = 100  # columns: those that tell most by themselves
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
@@ -136,9 +137,16 @@ def weigh_evidence(
     return search.outcome()
 
 
-def too_few(rows: Array) -> bool:
-    """Tell whether so many rows of each class are too few to leave one out and weigh the rest."""
-    return int((rows > 1).sum()) < 2
+def can_weigh(rows: Array) -> bool:
+    """Tell whether so many rows of each class can be left out and weighed; warn of many classes."""
+    n_classes = int(np.count_nonzero(rows))
+    if n_classes > MOST_CLASSES:
+        warn(
+            f"evidence is weighed for at most {MOST_CLASSES} classes, and there are {n_classes:,}: "
+            "this is naive Bayes, with no weights",
+            TallyBayesWarning,
+        )
+    return n_classes <= MOST_CLASSES and int((rows > 1).sum()) > 1
 
 
 def _stated(joints: Any) -> list[tuple[str, ...]]:

@@ -34,7 +34,7 @@ START = 0.25
 STEPS = 60
 SMALL = 1e-8  # relative gain of a step after which nothing moves any more
 MOST_WORK = 2_000_000_000  # multiplications for one matrix of second derivatives
-ROWS_AT_ONCE = 4_096
+CELLS_AT_ONCE = 4_000_000  # of the matrices of rows that are left out, by class and class
 TINY = 1e-300
 FAR = 1e4  # nats that stand for more, so that sums stay finite
 
@@ -195,6 +195,7 @@ class EvidenceProblem:
         c = self.c - 1
         of_constants = np.concatenate([-np.ones((c, 1)), np.eye(c)], axis=1)
         out = np.empty((self.n, self.c))
+        step = max(1, CELLS_AT_ONCE // (c * (c + len(inverse))))
 
         def of_rows(rows: slice) -> None:
             p, w = shares[:, rows].T, self.w[rows, None, None]
@@ -211,8 +212,8 @@ class EvidenceProblem:
             out[rows] = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
 
         def block(rows: slice) -> None:
-            for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
-                of_rows(slice(start, min(start + ROWS_AT_ONCE, rows.stop)))
+            for start in range(rows.start, rows.stop, step):
+                of_rows(slice(start, min(start + step, rows.stop)))
 
         over_rows(block, self.n, self.gaps.size)
         return out

@@ -23,12 +23,14 @@ from tallybayes.families import FAMILIES, ByClass, Categorical, Family, Relative
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
 from tallybayes.kinds import Intervals, Kind
-from tallybayes.model.calibration import How
+from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.gaps import Missing
-from tallybayes.model.recipe import family_for
+from tallybayes.model.recipe import Fitted, Recipe, family_for
+from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, selected
-from tallybayes.sources.labels import Label
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]
@@ -312,6 +314,41 @@ class ModelSpec:
         """Return the specification with a word for all columns of which nothing is declared."""
         declared = {n: said for n, said in _by_column(self.columns).items() if n is not ...}
         return replace(self, columns={**declared, **_by_column(word)} if declared else word)
+
+    def recipe(self, schema: Schema, columns: ColumnSpec) -> Recipe:
+        """Return how a model is estimated from what is counted in a schema."""
+        families, by_name = columns.families(schema, self.alpha, self.unseen)
+        return Recipe(families, by_name, prior_of(self.stated_prior), self.positive)
+
+    def fitted(
+        self, tally: Tally, columns: ColumnSpec, calibration: Calibration | None = None
+    ) -> Fitted:
+        """Say how a model is estimated from what was counted; what does not fit is refused now."""
+        recipe = self.recipe(tally.schema, columns)
+        prior = recipe.prior
+        stated = prior.p if isinstance(prior, Fixed) else ()
+        declared = dict.fromkeys(stated, "a prior is stated for")
+        if self.positive is not None:
+            declared.setdefault(self.positive, "there is no row of")
+        for label, what in declared.items():
+            if label not in tally.classes:
+                hint = did_you_mean(label, tally.classes)
+                raise TallyBayesError(f"{what} the unknown class {label!r}; {hint}")
+        classes = sorted_labels(declared, "the classes")
+        fitted = Fitted(tally, replace(recipe, calibration=calibration, declared_classes=classes))
+        fitted.model  # noqa: B018  (a prior or family that does not fit)
+        return fitted
+
+    def kept_beside(self, weight: str | None) -> Mapping[str, Any] | None:
+        """Return what `load` makes the estimator of, beside what was fitted; None if nothing."""
+        unused = [*self.drop, *([weight] if weight else []), *([None] if self.only else [])]
+        state: dict[str, Any] = {"dropped": unused} if unused else {}
+        if not self.plain:
+            of_joints = self.joints
+            joints = of_joints if of_joints in (AUTO, None) else [*map(list, of_joints or ())]
+            return {"name": "SemiNaiveBayes", "joints": joints, "state": state}
+        missing = {"missing": self.missing} if self.missing == "evidence" else {}
+        return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 
 
 def _by_column(columns: Any) -> Mapping[Any, Any]:

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import Option, TallyBayesError
 
 Label = str | bool | int | float
+MOST_NUMBERS = 1_000  # that are classes
+MANY_NUMBERS, FEWEST_ROWS = 100, 10  # so many are classes only if they have so many rows each
 
 
 class Encoded(NamedTuple):
@@ -59,6 +61,22 @@ def sorted_labels(labels: Iterable[Label], where: str) -> tuple[Label, ...]:
         label_type(given, where)
         distinct = dict.fromkeys(given)
     return tuple(sorted(distinct))
+
+
+def refuse_quantity(
+    where: str, labels: Sequence[Label], n_rows: int, other: Option | None = None
+) -> None:
+    """Refuse to take numbers for classes that are rather measured or counted: too many of them."""
+    n = len(labels)
+    numbers = n > 0 and type(labels[0]) in (int, float)
+    if numbers and (n > MOST_NUMBERS or (n > MANY_NUMBERS and n_rows < FEWEST_ROWS * n)):
+        another = "" if other is None else f"name another {other}, "
+        raise TallyBayesError(
+            f"{where} has {n:,} different numbers in {n_rows:,} rows, from {labels[0]} to "
+            f"{labels[-1]}, so it is a quantity and no class to predict; {another}sort its values "
+            "into a few classes ('low', 'high'), or if they are names, write them as text",
+            remedy=() if other is None else other,
+        )
 
 
 def encode(values: Any, where: str) -> Encoded:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -47,6 +49,25 @@ LOST = (
 )
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
+_TRUST: ContextVar[float] = ContextVar("trust", default=1.0)
+
+
+@contextmanager
+def trusting(times: float) -> Iterator[None]:
+    """Accept so many times more rounding error when something is taken away.
+
+    What was decided on one order of sums holds on another, which rounds in another way.
+    """
+    before = _TRUST.set(times)
+    try:
+        yield
+    finally:
+        _TRUST.reset(before)
+
+
+def trust() -> float:
+    """Return how many times more rounding error is accepted."""
+    return _TRUST.get()
 
 
 def register_block(name: str) -> Callable[[AnyBlock], AnyBlock]:
@@ -396,7 +417,7 @@ def is_integral(*parts: Array) -> Mask:
 
 def cancelled(left: Array, whole: Array, away: Array) -> Mask:
     """Mark the fractions that lost too many digits when something was taken away."""
-    found: Mask = (away != 0) & (ROUNDING * np.abs(whole) > TRUSTED * np.abs(left))
+    found: Mask = (away != 0) & (ROUNDING * np.abs(whole) > trust() * TRUSTED * np.abs(left))
     return found & ~is_integral(whole, away) if found.any() else found
 
 
@@ -413,15 +434,15 @@ def weight_left(
 
 def sum_left(sums: Floats, away: Floats, rows: Array, where: Where, signed: bool = False) -> Floats:
     """Return the sums that are left in so many rows; refuse what cannot be right."""
-    left, size = sums - away, np.abs(sums)
+    left, size, never, trusted = sums - away, np.abs(sums), trust() * NEVER, trust() * TRUSTED
     gone, gap = rows == 0, np.abs(left)
     # whole numbers cancel exactly; fractions leave rounding error behind
     integral = is_integral(sums, away)
     noise = np.where(integral, 0.0, 1e-12 * size)
-    wrong = gone & (gap > np.where(integral, 0.0, NEVER * size))
+    wrong = gone & (gap > np.where(integral, 0.0, never * size))
     refuse(wrong | ((left < -noise) & ~gone & (not signed)), where, NOT_COUNTED)
     doubtful = ~gone & (gap > noise) & cancelled(left, sums, away)
-    refuse((gone & (gap > TRUSTED * size)) | doubtful, where, LOST)
+    refuse((gone & (gap > trusted * size)) | doubtful, where, LOST)
     return np.where(gone | (gap <= noise), 0.0, left)
 
 

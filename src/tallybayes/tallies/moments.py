@@ -35,6 +35,7 @@ from tallybayes.tallies.blocks import (
     in_columns,
     refuse,
     register_block,
+    trust,
     weight_left,
 )
 from tallybayes.tallies.container import require
@@ -119,17 +120,18 @@ class Moments(TallyBlock):
         left, taken = rows > 0, other.rows > 0
         gap, ratio, mean, m2, between = self._less(other, weight)
         scale = self.m2 + other.m2 + between
+        never, trusted = trust() * NEVER, trust() * TRUSTED
         # the spread of what is left cannot be negative; of one row or none it is zero
-        wrong = (m2 < -NEVER * scale) | ((rows <= 1) & taken & (m2 > NEVER * scale))
-        wrong |= (rows == 0) & taken & (np.abs(gap) > NEVER * (np.abs(self.mean) + _root(scale)))
+        wrong = (m2 < -never * scale) | ((rows <= 1) & taken & (m2 > never * scale))
+        wrong |= (rows == 0) & taken & (np.abs(gap) > never * (np.abs(self.mean) + _root(scale)))
         refuse(wrong, where, NOT_COUNTED)
         m2 = np.where(rows > 1, m2, 0.0)
         # digits that were lost when the spread was larger stay lost, however many steps ago
         peak = np.maximum(self.peak, scale)
         error = ROUNDING * (peak + np.abs(gap * self.mean) * self.weight * ratio)
         reach = np.abs(mean) + _root(np.divide(m2, weight, out=np.zeros(m2.shape), where=left))
-        shaky = (rows > 1) & (error > TRUSTED * m2) & (peak > 0.0)
-        shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
+        shaky = (rows > 1) & (error > trusted * m2) & (peak > 0.0)
+        shaky |= left & (ROUNDING * np.abs(gap) * ratio > trusted * reach)
         refuse(shaky, where, LOST)
         ends = (np.where(left, end, 0.0) for end in (self.least, self.most))
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)

@@ -17,6 +17,7 @@ import numpy as np
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.model import Fitted
+from tallybayes.model.first_rows import CATEGORIES, types_to_read
 from tallybayes.model.plans import CountPlan, column_types, source_of, type_of_labels, type_to_read
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
@@ -31,10 +32,8 @@ from tallybayes.sources.rows import Rows, open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (
-    CATEGORIES,
     count,
     source_name,
-    types_to_read,
 )
 
 WEIGHT = Option("weight")

@@ -33,7 +33,6 @@ from tallybayes.workflows.outcomes import Found
 from tallybayes.workflows.planning import (
     estimator_of,
     expecting,
-    kept_beside,
     read_labelled,
     source_name,
     with_target,
@@ -216,7 +215,7 @@ def tune_spec(
         joints=getattr(found.model, "joints", spec.joints),
         missing=found.model.missing or spec.missing,
     )
-    beside = kept_beside(chosen, weight)
+    beside = chosen.kept_beside(weight)
     stored = Stored(with_target(found.model, target), provenance, beside)
     return TunedModel(rejected, time.perf_counter() - start, found, stored)
 

@@ -1,25 +1,32 @@
-"""From the first rows to a plan, and from the plan to all rows: counted, or in memory."""
+"""From the first rows' plan to all rows: counted, or in memory."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
-from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
+from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Fitted
-from tallybayes.model.plans import CountPlan, source_of, type_to_read
-from tallybayes.model.specification import AUTO, ColumnSpec, ModelSpec, column_spec, resolve
-from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.model.first_rows import (
+    CATEGORIES,
+    TARGET,
+    about,
+    first_rows_of,
+    read_as_said,
+    refuse_empty,
+)
+from tallybayes.model.plans import CountPlan, type_to_read
+from tallybayes.model.specification import ModelSpec, column_spec
+from tallybayes.schema import Schema
+from tallybayes.sources import ArrowColumn
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
@@ -29,145 +36,11 @@ from tallybayes.tallies.tally import total
 
 Floats = NDArray[np.float64]
 
-FEW_ROWS = 20
 LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 MOST_HELD_OUT = 200_000_000  # probabilities of rows that are held out in memory
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
-CATEGORIES = Categories()
-TARGET = Option("target")
 # what columns are read as to be all in memory: whole numbers may turn out to be decimals
 READ_AS: dict[str, ColumnType] = {"integer": "float", "empty": "text"}
-
-
-def _first_rows(
-    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
-) -> tuple[Frame, ArrowColumn, Floats | None, ModelSpec, ColumnSpec]:
-    """Return the first rows that have a label and a weight; refuse what cannot be learnt from.
-
-    Beside them comes what was asked for, with labels of the right type, and its word on columns.
-    """
-    names, table = spec.chosen(rows.names, target, weight), rows.sample
-    if not table.num_rows:
-        _refuse_empty(rows, read)
-    labels = ArrowColumn(target, table.column(target))
-    codes, classes = labels.codes(slice(0, len(labels)))
-    _check_target(labels, len(classes))
-    spec = spec.of_columns(names).for_labels(classes)
-    said = column_spec(spec.declared, names)
-    names = tuple(said.kept(names))
-    if rows.types_guessed:
-        numbers = [name for name in names if _said_of(said, name) in (None, "float")]
-        from tallybayes.sources.csv_file import with_numbers
-
-        table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
-    good, weights = codes >= 0, None
-    if weight is not None:
-        of_rows = ArrowColumn(weight, table.column(weight))
-        weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
-        good &= np.isfinite(weights) & (weights >= 0.0)
-        weights = weights[good]
-    if not good.all():
-        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
-    columns = source_of(table, names)
-    for name, column in columns.columns.items():
-        if said.of(name) is None:
-            _warn_of(column, rows.complete)
-    return columns, ArrowColumn(target, table.column(target)), weights, spec, said
-
-
-def plan_counting(
-    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
-) -> tuple[CountPlan, ModelSpec, ColumnSpec]:
-    """Settle from the first rows what the columns are, and what they are read as."""
-    with about(rows):
-        columns, labels, weights, spec, said = _first_rows(rows, spec, target, weight, read)
-        declared, said = resolve(said, columns, labels, weights)
-        schema = Schema.infer(columns, declared, target=target)
-    types = types_to_read(columns, schema, rows.types_guessed)
-    if spec.plain and spec.missing == "evidence":
-        schema = schema.with_gaps()
-    types[target] = type_to_read(labels, CATEGORIES)
-    if weight is not None:
-        types[weight] = "float"
-    return CountPlan(schema, target, weight, types), spec, said
-
-
-@contextmanager
-def about(rows: Rows) -> Iterator[None]:
-    """Let errors about the first rows name the file."""
-    try:
-        yield
-    except TallyBayesError as error:
-        why = re.sub(r" in row \d+", "", str(error))  # of the first rows that fit
-        about = "" if why.startswith(rows.files[0]) else f"{rows.files[0]}: "
-        raise TallyBayesError(f"{about}{why}", remedy=error.remedies) from None
-
-
-def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
-    """Say that there are no rows, and why none fits if there are some."""
-    from tallybayes.sources.arrow_files import plain_types
-
-    stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
-    list(stream)
-    lines = stream.rejected.lines
-    why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
-    raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
-
-
-def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
-    """Return what columns are read as, by their first rows."""
-    types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
-    for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
-        if schema.reason(name) == "declared" and schema.kind(name).read_as == "categorical":
-            types[name] = "categorical"
-    return types
-
-
-def _said_of(said: ColumnSpec, name: str) -> str | None:
-    """Return what a column is to be read as, if anybody has said what it is."""
-    word = said.of(name)
-    return None if word is None else getattr(getattr(word, "kind", word), "read_as", None)
-
-
-def _check_target(column: ArrowColumn, distinct: int) -> None:
-    """Refuse to predict what is no class."""
-    n, name = len(column), column.name
-    if column.type == "empty":
-        raise TallyBayesError(
-            f"column {name!r} is empty in the first {n} rows; expected a label in every row"
-        )
-    if n > FEW_ROWS and distinct > n / 2:
-        what = "numbers" if column.type == "float" else "values"
-        raise TallyBayesError(
-            f"column {name!r} has {distinct} different {what} in the first {n} rows, so it is no "
-            f"class to predict; name another {TARGET}, or sort its values into a few classes",
-            remedy=TARGET,
-        )
-
-
-def _warn_of(column: Column, complete: bool) -> None:
-    """Say so where a column looks like names or numbers of single rows, or like nothing at all."""
-    n, name = len(column), column.name
-    drop, text = Option("drop", (name,)), Option("text", (name,))
-    declare = Option("columns", {name: "gaussian"})
-    what = ""
-    if column.type == "empty" and not complete:
-        what = (
-            f"is empty in the first {n:,} rows, so it is read as text; if it holds numbers, "
-            f"declare it: {declare}"
-        )
-    elif n > FEW_ROWS and column.type == "integer":
-        if (np.diff(column.numbers(slice(0, n)).astype(np.float64)) == 1.0).all():
-            what = f"numbers the rows, which says nothing of other rows; leave it out ({drop})"
-    elif n > FEW_ROWS and column.type in ("text", "categorical"):
-        distinct = len(column.codes(slice(0, n)).labels)
-        if distinct > n / 2:
-            what = (
-                f"has {distinct} different values in {n} rows: as categories they say little of "
-                f"other rows. Leave it out ({drop}), or count its words ({text})"
-            )
-    if what:
-        warn(f"column {name!r} {what}", TallyBayesWarning, (drop, text, declare))
 
 
 @contextmanager
@@ -231,13 +104,13 @@ def read_labelled(
     if target is None:
         raise TallyBayesError(f"there is no column to predict; name one: {TARGET}", remedy=TARGET)
     with about(rows):
-        columns, labels, _, spec, said = _first_rows(rows, spec, target, weight, read)
+        columns, labels, _, spec, said = first_rows_of(rows, spec, target, weight, read)
     names = columns.names
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
     all_said = [said, *(column_spec(other.declared, rows.names) for other in others)]
     types: dict[str, ColumnType] = {target: type_to_read(labels, CATEGORIES)}
     for name, column in columns.columns.items():
-        words = {_said_of(one, name) for one in all_said}
+        words = {read_as_said(one, name) for one in all_said}
         types[name] = "float" if words == {"float"} else READ_AS.get(column.type, column.type)
         if rows.types_guessed and not words & {None, "float"}:
             types[name] = "text"  # letters are values: what nobody takes for numbers is 007, not 7
@@ -254,7 +127,7 @@ def read_labelled(
     tables = [result.value for result in stream]
     table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
     if not table.num_rows:
-        _refuse_empty(rows, read)
+        refuse_empty(rows, read)
     X, y = table.select(list(names)), _labels(plan.labels(table))
     n, n_classes = len(y), len(np.unique(y))
     if n * n_classes > MOST_HELD_OUT:
@@ -299,17 +172,6 @@ def estimator_of(spec: ModelSpec) -> Any:
     if not spec.plain:
         return SemiNaiveBayes(spec.declared, joints=spec.joints, **more)
     return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
-
-
-def kept_beside(spec: ModelSpec, weight: str | None) -> Mapping[str, Any] | None:
-    """Return what `load` makes the estimator of, beside what was fitted; None if it needs none."""
-    unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
-    state: dict[str, Any] = {"dropped": unused} if unused else {}
-    if not spec.plain:
-        joints = spec.joints if spec.joints in (AUTO, None) else [*map(list, spec.joints or ())]
-        return {"name": "SemiNaiveBayes", "joints": joints, "state": state}
-    missing = {"missing": spec.missing} if spec.missing == "evidence" else {}
-    return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 
 
 def with_target(estimator: Any, target: str) -> Fitted:

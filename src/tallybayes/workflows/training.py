@@ -7,27 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
+from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
-from tallybayes.model import Fitted, Recipe
-from tallybayes.model.calibration import Calibration
-from tallybayes.model.specification import ColumnSpec, ModelSpec
+from tallybayes.model.first_rows import about, plan_counting
+from tallybayes.model.plans import source_of
+from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.labels import sorted_labels
 from tallybayes.sources.rows import open_rows
-from tallybayes.tallies import Tally
 from tallybayes.workflows.evaluation import leave_out
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (
-    about,
     count,
     estimator_of,
-    kept_beside,
-    plan_counting,
     read_labelled,
     source_name,
     with_target,
@@ -108,7 +103,7 @@ def train(
     """
     start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
-    found: Predictions | str = ""
+    found: Predictions | str | None = ""
     with about(rows):
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     if spec.needs_all_rows:
@@ -118,14 +113,13 @@ def train(
             found = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
     else:
         plan, spec, columns = plan_counting(rows, spec, target, weight, read)
-        tables, calibration = None, None
+        weighed, calibration = None, None
         if spec.plain:
             tally, tables, rejected = count(rows, plan, read, keep=scores)
         else:
-            weighed = weigh(rows, plan, spec, columns, read)
-            tally, rejected, found = weighed.tally, weighed.rejected, weighed.predictions
-            if weighed.evidence is not None:
-                calibration = weighed.evidence.calibration
+            held = weigh(rows, plan, spec, columns, read)
+            tally, tables, rejected, weighed = held.tally, held.tables, held.rejected, held.evidence
+            calibration, found = None if weighed is None else weighed.calibration, held.predictions
         if not tally.classes:
             raise TallyBayesError(
                 f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
@@ -137,14 +131,19 @@ def train(
                 "class are added",
                 TallyBayesWarning,
             )
-        fitted = fitted_from(tally, columns, spec, calibration)
-        if scores and spec.plain:
+        fitted = spec.fitted(tally, columns, calibration)
+        if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
+        if isinstance(found, Predictions):
+            table = tables[0] if tables else rows.sample.slice(0, 0)
+            first = source_of(table, plan.schema.names), plan.labels(table)
+            fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
-    stored = Stored(fitted, provenance, kept_beside(spec, weight))
-    report, why = (None, found) if isinstance(found, str) else (found.report(), "")
-    report, why = (report, why) if scores else (None, "")
+    stored = Stored(fitted, provenance, spec.kept_beside(weight))
+    report, why = None, found if scores and isinstance(found, str) else ""
+    if scores and isinstance(found, Predictions):
+        report = found.report()
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
 
@@ -176,22 +175,3 @@ def preview(
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)
-
-
-def fitted_from(
-    tally: Tally, columns: ColumnSpec, spec: ModelSpec, calibration: Calibration | None = None
-) -> Fitted:
-    """Say how a model is estimated from what was counted; what does not fit is refused now."""
-    families, by_name = columns.families(tally.schema, spec.alpha, spec.unseen)
-    prior = prior_of(spec.stated_prior)
-    declared = dict.fromkeys(prior.p if isinstance(prior, Fixed) else (), "a prior is stated for")
-    if spec.positive is not None:
-        declared.setdefault(spec.positive, "there is no row of")
-    for label, what in declared.items():
-        if label not in tally.classes:
-            hint = did_you_mean(label, tally.classes)
-            raise TallyBayesError(f"{what} the unknown class {label!r}; {hint}")
-    classes = sorted_labels(declared, "the classes")
-    fitted = Fitted(tally, Recipe(families, by_name, prior, spec.positive, calibration, classes))
-    fitted.model  # noqa: B018  (a prior or family that does not fit)
-    return fitted

@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.evidence import WeighedEvidence, search, weigh_evidence
+from tallybayes.evidence import WeighedEvidence, search, weigh_sample
 from tallybayes.metrics import Predictions
-from tallybayes.model import Recipe
-from tallybayes.model.plans import CountPlan, source_of
+from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import PLAIN, ColumnSpec, ModelSpec
-from tallybayes.priors import prior_of
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
@@ -82,17 +79,21 @@ class Reservoir:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedRows:
-    """What was counted of all rows, and weighed of some; no `evidence` where that cannot be."""
+    """What was counted of all rows, and weighed of some.
+
+    Where that cannot be, there is no `evidence`, and the rows are in `tables` if they fit.
+    """
 
     tally: Tally
     rejected: RejectedRows
     evidence: WeighedEvidence | None = None
+    tables: list[Any] | None = None
 
     @property
-    def predictions(self) -> Predictions | str:
-        """Each row that was weighed, predicted without it; or why there is none."""
+    def predictions(self) -> Predictions | None:
+        """Each row that was weighed, predicted without it."""
         if self.evidence is None:
-            return "too few rows or classes to leave one out"
+            return None
         found, total = self.evidence.predictions, int(self.tally.rows.sum())
         notes = found.notes
         if len(found) < total:
@@ -124,18 +125,12 @@ def weigh(
             remedy=PLAIN,
         )
     tally = Tally(plan.schema) if table is None else plan.tally(table)
-    if search.too_few(tally.rows):
-        return (
-            WeighedRows(tally, stream.rejected)
-            if whole
-            else WeighedRows(*count(rows, plan, read)[::2])
-        )
-    families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
-    recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
-    source, w = source_of(table, plan.schema.names), plan.weights(table)
-    labels = encode_classes(plan.labels(table), table.num_rows)
-    y = np.array(labels.labels)[labels.codes]
-    evidence = weigh_evidence(source, y, w, plan.schema, recipe, spec.joints)
+    if not search.can_weigh(tally.rows):
+        if whole:
+            return WeighedRows(tally, stream.rejected, tables=[] if table is None else [table])
+        tally, tables, rejected = count(rows, plan, read, keep=True)
+        return WeighedRows(tally, rejected, tables=tables)
+    evidence = weigh_sample(table, plan, spec, columns)
     settled = replace(plan, schema=evidence.schema)
     if whole:
         return WeighedRows(settled.tally(table), stream.rejected, evidence)

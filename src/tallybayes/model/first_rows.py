@@ -1,0 +1,163 @@
+"""From the first rows to a plan: what columns are, and what they are read as.
+
+The first rows are those of files, of a table, or of a sample that some engine hands over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
+from tallybayes.model.plans import CountPlan, source_of, type_to_read
+from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
+from tallybayes.schema import Categories, Schema
+from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.sources.columns import ColumnType
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.labels import Label, refuse_quantity
+from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.rows import Rows
+
+Floats = NDArray[np.float64]
+
+FEW_ROWS = 20
+CATEGORIES = Categories()
+TARGET = Option("target")
+
+
+def plan_counting(
+    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
+) -> tuple[CountPlan, ModelSpec, ColumnSpec]:
+    """Settle from the first rows what the columns are, and what they are read as."""
+    with about(rows):
+        columns, labels, weights, spec, said = first_rows_of(rows, spec, target, weight, read)
+        declared, said = resolve(said, columns, labels, weights)
+        schema = Schema.infer(columns, declared, target=target)
+    types = types_to_read(columns, schema, rows.types_guessed)
+    if spec.plain and spec.missing == "evidence":
+        schema = schema.with_gaps()
+    types[target] = type_to_read(labels, CATEGORIES)
+    if weight is not None:
+        types[weight] = "float"
+    return CountPlan(schema, target, weight, types), spec, said
+
+
+def first_rows_of(
+    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
+) -> tuple[Frame, ArrowColumn, Floats | None, ModelSpec, ColumnSpec]:
+    """Return the first rows that have a label and a weight; refuse what cannot be learnt from.
+
+    Beside them comes what was asked for, with labels of the right type, and its word on columns.
+    """
+    names, table = spec.chosen(rows.names, target, weight), rows.sample
+    if not table.num_rows:
+        refuse_empty(rows, read)
+    labels = ArrowColumn(target, table.column(target))
+    codes, classes = labels.codes(slice(0, len(labels)))
+    _check_target(labels, classes)
+    spec = spec.of_columns(names).for_labels(classes)
+    said = column_spec(spec.declared, names)
+    names = tuple(said.kept(names))
+    if rows.types_guessed:
+        numbers = [name for name in names if read_as_said(said, name) in (None, "float")]
+        from tallybayes.sources.csv_file import with_numbers
+
+        table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
+    good, weights = codes >= 0, None
+    if weight is not None:
+        of_rows = ArrowColumn(weight, table.column(weight))
+        weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
+        good &= np.isfinite(weights) & (weights >= 0.0)
+        weights = weights[good]
+    if not good.all():
+        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+    columns = source_of(table, names)
+    for name, column in columns.columns.items():
+        if said.of(name) is None:
+            _warn_of(column, rows.complete)
+    return columns, ArrowColumn(target, table.column(target)), weights, spec, said
+
+
+@contextmanager
+def about(rows: Rows) -> Iterator[None]:
+    """Let errors about the first rows name the file."""
+    try:
+        yield
+    except TallyBayesError as error:
+        why = re.sub(r" in row \d+", "", str(error))  # of the first rows that fit
+        about = "" if why.startswith(rows.files[0]) else f"{rows.files[0]}: "
+        raise TallyBayesError(f"{about}{why}", remedy=error.remedies) from None
+
+
+def refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
+    """Say that there are no rows, and why none fits if there are some."""
+    from tallybayes.sources.arrow_files import plain_types
+
+    stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
+    list(stream)
+    lines = stream.rejected.lines
+    why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
+    raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
+
+
+def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
+    """Return what columns are read as, by their first rows."""
+    types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
+    for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
+        if schema.reason(name) == "declared" and schema.kind(name).read_as == "categorical":
+            types[name] = "categorical"
+    return types
+
+
+def read_as_said(said: ColumnSpec, name: str) -> str | None:
+    """Return what a column is to be read as, if anybody has said what it is."""
+    word = said.of(name)
+    return None if word is None else getattr(getattr(word, "kind", word), "read_as", None)
+
+
+def _check_target(column: ArrowColumn, classes: Sequence[Label]) -> None:
+    """Refuse to predict what is no class."""
+    n, name, distinct = len(column), column.name, len(classes)
+    if column.type == "empty":
+        raise TallyBayesError(
+            f"column {name!r} is empty in the first {n} rows; expected a label in every row"
+        )
+    refuse_quantity(f"column {name!r}", sorted(classes), n, TARGET)
+    if n > FEW_ROWS and distinct > n / 2:
+        what = "numbers" if column.type == "float" else "values"
+        raise TallyBayesError(
+            f"column {name!r} has {distinct} different {what} in the first {n} rows, so it is no "
+            f"class to predict; name another {TARGET}, or sort its values into a few classes",
+            remedy=TARGET,
+        )
+
+
+def _warn_of(column: Column, complete: bool) -> None:
+    """Say so where a column looks like names or numbers of single rows, or like nothing at all."""
+    n, name = len(column), column.name
+    drop, text = Option("drop", (name,)), Option("text", (name,))
+    declare = Option("columns", {name: "gaussian"})
+    what = ""
+    if column.type == "empty" and not complete:
+        what = (
+            f"is empty in the first {n:,} rows, so it is read as text; if it holds numbers, "
+            f"declare it: {declare}"
+        )
+    elif n > FEW_ROWS and column.type == "integer":
+        if (np.diff(column.numbers(slice(0, n)).astype(np.float64)) == 1.0).all():
+            what = f"numbers the rows, which says nothing of other rows; leave it out ({drop})"
+    elif n > FEW_ROWS and column.type in ("text", "categorical"):
+        distinct = len(column.codes(slice(0, n)).labels)
+        if distinct > n / 2:
+            what = (
+                f"has {distinct} different values in {n} rows: as categories they say little of "
+                f"other rows. Leave it out ({drop}), or count its words ({text})"
+            )
+    if what:
+        warn(f"column {name!r} {what}", TallyBayesWarning, (drop, text, declare))

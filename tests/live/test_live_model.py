@@ -1,0 +1,300 @@
+"""A model that learns from a log: exactly once, the same for every worker."""
+
+import numpy as np
+import pytest
+
+from tallybayes import Categorical, NaiveBayes, Tally, TallyBayesError, Words
+from tallybayes.live import LiveModel, LiveOptions
+from tallybayes.model import Fitted, Recipe
+from tallybayes.modelfile import Provenance, Stored, dump_bytes, load
+from tallybayes.priors import Fixed
+from tallybayes.schema import Schema
+from tallybayes.store import open_store
+
+COLUMNS = {"note": Words()}
+
+
+def rows(n, seed=0):
+    """Draw labelled records with gaps, of every usual kind of column."""
+    random, drawn = np.random.default_rng(seed), []
+    for _ in range(n):
+        label = "yes" if random.random() < 0.4 else "no"
+        record = {
+            "income": round(float(random.normal(10.0 if label == "yes" else 8.0)), 3),
+            "status": str(random.choice(["single", "married", "divorced"])),
+            "age": int(random.integers(20, 70)),
+            "owner": bool(random.random() < 0.5),
+            "note": " ".join(random.choice(["late", "paid", "never", "again"], 3)),
+        }
+        drawn.append(({k: v for k, v in record.items() if random.random() > 0.1}, label))
+    return drawn
+
+
+def tally_of(drawn, schema=None):
+    records, labels = [record for record, _ in drawn], [label for _, label in drawn]
+    told = {"schema": schema} if schema else {"columns": COLUMNS, "target": "cheat"}
+    return Tally.of(records, labels, **told)
+
+
+FIRST = rows(60, seed=1)
+
+
+def stored(recipe=None):
+    fitted = Fitted(tally_of(FIRST), recipe or Recipe())
+    return Stored(fitted, Provenance.now("first.csv", len(FIRST)))
+
+
+def told(drawn, start=0):
+    return [
+        {"id": f"e{start + k}", "record": record, "label": label}
+        for k, (record, label) in enumerate(drawn)
+    ]
+
+
+def same(tally, other):
+    """Tell whether two tallies are equal but for the rounding of moments."""
+    assert (tally.schema, tally.classes) == (other.schema, other.classes)
+    np.testing.assert_array_equal(tally.rows, other.rows)
+    for name, array in tally.arrays().items():
+        if not name.endswith(("peak", "least", "most")):
+            np.testing.assert_allclose(array, other.arrays()[name], rtol=1e-9, atol=1e-9)
+
+
+def outcomes(answers):
+    return [answer.outcome for answer in answers]
+
+
+@pytest.fixture
+def store(store_url):
+    with open_store(store_url) as store:
+        yield store
+
+
+@pytest.fixture
+def loans(store):
+    return LiveModel.open(store, "loans", stored())
+
+
+def test_what_is_learnt_is_what_a_tally_of_all_rows_has(loans):
+    drawn = rows(50)
+    assert set(outcomes(loans.learn(told(drawn)))) == {"new"}
+    assert loans.catch_up() == 50
+    same(loans.fitted.tally, tally_of(FIRST + drawn, loans.fitted.tally.schema))
+
+
+def test_an_event_counts_once(loans):
+    drawn = rows(3)
+    loans.learn(told(drawn))
+    again = told(drawn)
+    again[1] = {**again[1], "label": "yes" if again[1]["label"] == "no" else "no"}
+    shuffled = dict(reversed(again[2]["record"].items()))
+    again[2] = {**again[2], "record": {**shuffled, "cheat": again[2]["label"]}}
+    answers = loans.learn([*again, *told(rows(1, seed=7), start=3)])
+    assert outcomes(answers) == ["same", "conflict", "same", "new"]
+    assert [answer.position for answer in answers] == [1, 2, 3, 4]
+    assert answers[1].why == "another event has this id"
+    assert loans.catch_up() == 4
+    same(loans.fitted.tally, tally_of(FIRST + drawn + rows(1, seed=7), loans.fitted.tally.schema))
+
+
+def test_the_label_may_be_in_the_record(loans):
+    record, label = rows(1)[0]
+    assert outcomes(loans.learn([{"id": "a", "record": {**record, "cheat": label}}])) == ["new"]
+    assert outcomes(loans.learn([{"id": "a", "record": record, "label": label}])) == ["same"]
+
+
+def test_what_is_forgotten_was_never_learnt(loans):
+    drawn = rows(40)
+    loans.learn(told(drawn))
+    answers = loans.forget(told(drawn[10:20], start=10))
+    assert set(outcomes(answers)) == {"new"}
+    assert set(outcomes(loans.forget(told(drawn[10:20], start=10)))) == {"same"}
+    loans.catch_up()
+    same(loans.fitted.tally, tally_of(FIRST + drawn[:10] + drawn[20:], loans.fitted.tally.schema))
+
+
+def test_what_cannot_be_right_is_refused_and_changes_nothing(loans):
+    record, label = rows(1)[0]
+    before = dump_bytes(loans.export())
+    never = [
+        {"id": "a", "record": {"status": "widowed"}, "label": "no"},
+        {"id": "b", "record": {"status": "single"}, "label": "perhaps"},
+        {"id": "c", "record": {"income": 1e9}, "label": "no"},
+    ]
+    answers = loans.forget(never)
+    assert outcomes(answers) == ["refused"] * 3
+    assert "'widowed'" in answers[0].why
+    assert "class 'perhaps' was never counted" in answers[1].why
+    loans.catch_up()
+    assert dump_bytes(loans.export()) == before
+    loans.learn([{"id": "d", "record": record, "label": label}])
+    twice = {"record": {"status": "widowed"}, "label": "no"}
+    loans.learn([{"id": "w", **twice}])
+    answers = loans.forget([{"id": "w", **twice}, {"id": "x", **twice}])
+    assert outcomes(answers) == ["new", "refused"]
+
+
+def test_new_categories_words_and_classes_are_welcome(loans):
+    drawn = [({"status": "widowed", "note": "unheard of"}, "no"), ({"status": "single"}, "perhaps")]
+    assert outcomes(loans.learn(told(drawn))) == ["new", "new"]
+    loans.catch_up()
+    same(loans.fitted.tally, tally_of(FIRST + drawn, loans.fitted.tally.schema))
+    assert set(loans.score({"status": "single"})) == {"no", "perhaps", "yes"}
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        ({"id": "a", "record": {"incom": 1.0}, "label": "no"}, "did you mean 'income'"),
+        (
+            {"id": "a", "record": {"income": "much"}, "label": "no"},
+            "'income' holds 'much', but a n",
+        ),
+        ({"id": "a", "record": {"income": float("inf")}, "label": "no"}, "finite number"),
+        ({"id": "a", "record": {"income": 1e200}, "label": "no"}, "no larger than 1e+100"),
+        ({"id": "a", "record": {"status": 3}, "label": "no"}, "'status' holds 3, but text"),
+        ({"id": "a", "record": {"owner": "true"}, "label": "no"}, "true or false was expected"),
+        ({"id": "a", "record": {"note": ["a"]}, "label": "no"}, "text was expected"),
+        ({"id": "a", "record": {"status": "single"}, "label": 1}, "the label is 1"),
+        ({"id": "a", "record": {"status": "single"}}, "the event has no label"),
+        ({"id": "a", "label": "no"}, "the event has no record"),
+        ({"id": "", "record": {}, "label": "no"}, "the id of an event is ''"),
+        ({"record": {}, "label": "no"}, "the id of an event is None"),
+        ({"id": "a", "record": {}, "label": "no", "weight": 2}, "an event has no 'weight'"),
+        ("text", "must be a mapping"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_before_it_is_stored(loans, event, why):
+    good = {"id": "good", "record": {"status": "single"}, "label": "no"}
+    answers = loans.learn([event, good])
+    assert outcomes(answers) == ["refused", "new"]
+    assert why in answers[0].why
+    assert loans.catch_up() == 1
+
+
+def test_missing_values_in_all_their_forms_are_left_out(loans):
+    record = {"income": float("nan"), "status": None, "age": np.float64("nan"), "owner": True}
+    loans.learn([{"id": "a", "record": record, "label": "no"}])
+    assert outcomes(loans.learn([{"id": "a", "record": {"owner": True}, "label": "no"}])) == [
+        "same"
+    ]
+
+
+def test_workers_on_one_log_agree(store, store_url, loans):
+    with open_store(store_url) as far:
+        other = LiveModel.open(far, "loans")
+        drawn = rows(60)
+        for k in range(0, 60, 4):
+            worker = loans if k % 8 else other
+            worker.learn(told(drawn[k : k + 4], start=k))
+            worker.catch_up()
+        other.forget(told(drawn[:3]))
+        assert loans.catch_up() == other.catch_up() == 63
+        same(loans.fitted.tally, other.fitted.tally)
+        same(loans.fitted.tally, tally_of(FIRST + drawn[3:], loans.fitted.tally.schema))
+
+
+def test_two_that_open_a_new_log_at_once_begin_with_one_model(store, store_url, loans):
+    loans.learn(told(rows(2)))
+    with open_store(store_url) as far:
+        late = LiveModel.open(
+            far, "loans", Stored(Fitted(tally_of(rows(9, 4))), Provenance.now("x", 9))
+        )
+        loans.catch_up()
+        same(late.fitted.tally, loans.fitted.tally)
+
+
+def test_what_two_could_contradict_is_settled_by_whoever_comes_first(store, store_url):
+    """Neither knows yet what the values of the column are."""
+    schema = Schema.infer({"a": [1.5], "b": [None]}, {"b": Categorical()}, target="y")
+    empty = Stored(Fitted(Tally(schema)), Provenance.now(None, 0))
+    first = LiveModel.open(store, "log", empty)
+    with open_store(store_url) as far:
+        second = LiveModel.open(far, "log")
+        assert outcomes(first.learn([{"id": "1", "record": {"b": "text"}, "label": 1}])) == ["new"]
+        answers = second.learn(
+            [
+                {"id": "2", "record": {"b": 7}, "label": 1},
+                {"id": "3", "record": {"b": "text"}, "label": "one"},
+                {"id": "4", "record": {"b": "more"}, "label": 2},
+            ]
+        )
+        assert outcomes(answers) == ["refused", "refused", "new"]
+        assert second.catch_up() == first.catch_up() == 2
+        assert first.state.void == second.state.void == 0
+
+
+def test_a_class_that_the_prior_does_not_know_is_refused(store):
+    recipe = Recipe(prior=Fixed({"no": 0.5, "yes": 0.5}))
+    loans = LiveModel.open(store, "loans", stored(recipe))
+    (answer,) = loans.learn([{"id": "1", "record": {"status": "single"}, "label": "perhaps"}])
+    assert answer.outcome == "refused"
+    assert "perhaps" in answer.why
+    assert outcomes(loans.learn(told(rows(1)))) == ["new"]
+
+
+def test_it_starts_from_the_newest_snapshot_and_replays_the_rest(store, loans):
+    drawn = rows(30)
+    loans.learn(told(drawn[:20]))
+    loans.catch_up()
+    assert loans.snapshot() == 20
+    assert store.snapshot_positions("loans") == [0, 20]
+    loans.learn(told(drawn[20:], start=20))
+    again = LiveModel.open(store, "loans")
+    assert (again.position, again.state.learnt) == (30, 30)
+    same(again.fitted.tally, tally_of(FIRST + drawn, again.fitted.tally.schema))
+
+
+def test_snapshots_are_written_as_events_come(store):
+    options = LiveOptions(snapshot_every=10, keep=2)
+    loans = LiveModel.open(store, "loans", stored(), options)
+    for k in range(0, 40, 5):
+        loans.learn(told(rows(5, seed=k), start=k))
+        loans.catch_up()
+    assert store.snapshot_positions("loans") == [30, 40]
+
+
+def test_a_worker_that_was_away_goes_on_from_a_snapshot(store, store_url, loans):
+    with open_store(store_url) as far:
+        away = LiveModel.open(far, "loans")
+        loans.learn(told(rows(30)))
+        loans.catch_up()
+        for _ in range(3):
+            loans.learn(told(rows(5, loans.position), start=loans.position))
+            loans.catch_up()
+            loans.snapshot()
+        assert store.fold("loans", 100) > 0
+        assert away.catch_up() == loans.position
+        same(away.fitted.tally, loans.fitted.tally)
+        assert outcomes(away.learn(told(rows(30)))) == ["same"] * 30
+
+
+def test_scores_are_those_of_a_model_that_learnt_all_rows_at_once(loans):
+    drawn = rows(80)
+    loans.learn(told(drawn))
+    loans.catch_up()
+    everything = FIRST + drawn
+    table = {
+        n: [r.get(n) for r, _ in everything] for n in ("income", "status", "age", "owner", "note")
+    }
+    kinds = {"note": "text", "age": "gaussian"}
+    truth = NaiveBayes(columns=kinds).fit(table, [label for _, label in everything])
+    for record, _ in drawn[:10]:
+        row = {name: [record.get(name)] for name in table}
+        assert list(loans.score(record).values()) == pytest.approx(truth.predict_proba(row)[0])
+
+
+def test_an_export_is_a_model_file_that_says_what_was_learnt(loans):
+    loans.learn(told(rows(10)))
+    loans.forget(told(rows(2)))
+    loans.catch_up()
+    exported = load(dump_bytes(loans.export()))
+    same(exported.fitted.tally, loans.fitted.tally)
+    assert exported.provenance.rows == int(exported.fitted.tally.rows.sum()) == len(FIRST) + 8
+    assert exported.provenance.history[-1] == "live: 10 learnt, 2 forgotten"
+
+
+def test_a_log_without_a_model_is_an_error(store):
+    with pytest.raises(TallyBayesError, match="the store has no model 'nothing'"):
+        LiveModel.open(store, "nothing")
+    assert store.logs() == []
