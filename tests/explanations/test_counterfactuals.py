@@ -344,6 +344,18 @@ def test_a_class_of_which_the_numbers_hardly_differ_is_found():
     assert found.changes[0].after == pytest.approx(33.33, abs=1e-3)
 
 
+@pytest.mark.parametrize(("to", "nearest"), [(302, 301.5), (300, 300.5), (571, 570.5), (9, 9.5)])
+def test_of_many_classes_the_nearest_number_is_found(to, nearest):
+    y = np.repeat(np.arange(601), 3)
+    labels = np.array([f"class {k:03}" for k in y])
+    model = tb.NaiveBayes().fit({"x": y + np.tile([-0.1, 0.0, 0.1], 601)}, labels)
+    # a shorter decimal just beyond is taken, but not another class; and any other is the next one
+    for wanted in (f"class {to:03}", None)[: 2 if to == 302 else 1]:
+        (change,) = counterfactuals(model, {"x": 301.4}, to=wanted, most=1)[0].changes
+        assert change.after == pytest.approx(nearest, abs=0.5)
+        assert model.predict({"x": [change.after]}) == f"class {to:03}"
+
+
 def test_a_number_far_outside_ends_where_the_answer_changes_too():
     x = [1.0, 2.0, 3.5, 10.0, 20.0, 41.0]
     tally = tb.Tally.of({"x": x}, list("aaabbb"), columns={"x": tb.LogNormal()})

@@ -212,6 +212,20 @@ def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
     assert any("the highest reaches" in text.get_text() for text in display.ax_.texts)
 
 
+def test_of_many_classes_the_most_probable_are_drawn_to_their_tops(monkeypatch):
+    monkeypatch.setattr("tallybayes.plots.column.CELLS_AT_ONCE", 1000)
+    y = np.arange(90).repeat(3)
+    model = tb.NaiveBayes().fit({"x": y + np.tile([-0.01, 0.0, 0.01], 90)}, y)
+    display = ColumnDisplay.from_estimator(model, "x", record={"x": 42.004})
+    assert 42 in display.drawn
+    assert len(display.drawn) == len(display.likelihood) == 7
+    for c, curve, line in zip(display.drawn, display.likelihood, display.ax_.lines, strict=False):
+        expected = stats.norm(c, 0.01).pdf(np.array(display.places))
+        assert curve == pytest.approx(expected, rel=1e-6)
+        assert curve.max() == pytest.approx(stats.norm.pdf(0.0) / 0.01)
+        assert line.get_ydata() == pytest.approx(curve)
+
+
 def test_a_column_that_says_nothing_is_drawn_as_a_sentence():
     table = {"same": [1.0] * 4, "none": [None] * 4, "x": [1.0, 2.0, 4.0, 6.0]}
     model = tb.NaiveBayes().fit(table, list("aabb"))

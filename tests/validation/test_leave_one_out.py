@@ -308,14 +308,16 @@ def test_a_heavy_row_costs_no_digits(setting):
 
 # More cells
 
+BELL = tb.Gaussian()
 
-def assert_joint_as_refitted(X, y, rows):
+
+def assert_joint_as_refitted(X, y, rows, family=BELL):
     """Hold the scores of some rows against those of models fitted without them."""
-    schema = tb.Schema.same([f"x{j}" for j in range(X.shape[1])], tb.Numeric())
-    joint, _ = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).joint(Recipe())
+    schema = tb.Schema.same([f"x{j}" for j in range(X.shape[1])], family.kind)
+    joint, _ = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).joint(Recipe((family,)))
     for row in rows:
-        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
-        expected = model.joint_log_likelihood(X[[row]])[0]
+        tally = tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema)
+        expected = Recipe((family,)).model(tally).joint_log_likelihood(X[[row]])[0]
         np.testing.assert_allclose(joint[row], expected, rtol=1e-9, atol=1e-12)
 
 
@@ -327,6 +329,33 @@ def test_many_numbers(dtype, twin):
     X[rng.random(X.shape) < 0.05] = np.nan
     X[17, 3] = 1e9
     assert_joint_as_refitted(X, y, [0, 1, 17, 200, 399])
+
+
+@pytest.mark.parametrize("family", [tb.Gaussian, tb.LogNormal])
+@pytest.mark.parametrize("ddof", [0.0, 1.0])
+def test_classes_near_the_floor_of_their_column(family, ddof, twin):
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 4, 60)
+    # by turns a class is above the floor, takes it, or takes the variance within the classes
+    X = np.exp(rng.normal(size=(60, 12)) * np.array([0.3, 0.9, 1.0, 1.4])[y, None] + y[:, None])
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[5], X[9, 3], X[14, 4] = 1e5, 1e9, 1e-9
+    X[np.flatnonzero(y != y[5])[0]] = 1e5  # so that each holds the spread of a class, not of all
+    for fraction in (1e-10, 0.05, 0.4, 1.2):
+        of = family(ddof, tb.RelativeFloor(fraction))
+        assert_joint_as_refitted(X, y, [0, 5, 9, 14, 31, 59], of)
+
+
+@pytest.mark.parametrize("widest", [1.0, 30.0, 1e3, 1e6])
+def test_what_is_added_of_the_widest_column_may_change_with_every_row(widest, twin):
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 3, 2000)
+    X = rng.normal(size=(2000, 3)) * [1.0, 2.0, widest] + y[:, None]
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[6, 2], X[7, 1] = 15.0 * widest, 40.0
+    for fraction in (1e-9, 1e-2):
+        family = tb.Gaussian(0.0, tb.AdditiveFloor(fraction))
+        assert_joint_as_refitted(X, y, [0, 6, 7, 8, 1999], family)
 
 
 def test_many_columns_do_not_underflow(twin):

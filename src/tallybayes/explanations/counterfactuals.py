@@ -218,7 +218,7 @@ def counterfactuals(
     if wanted:
         search = _Search.of(model, record, explanation, wanted)
         columns = [model.column(name) for name in model.schema.names if name not in kept]
-        options = [_options(model, column, record) for column in columns]
+        options = [_options(model, column, record, wanted) for column in columns]
         options = [each for each in options if each.values]
         singles = list(search.singles(options))
         found = search.smallest(singles, most)
@@ -277,7 +277,9 @@ def _size(draft: _Draft) -> float:
     return round(sum(float(options.sizes([value])[0]) for options, value in draft), 9)
 
 
-def _options(model: Model, column: ModelColumn, record: Mapping[str, Any]) -> _Options:
+def _options(
+    model: Model, column: ModelColumn, record: Mapping[str, Any], wanted: Sequence[int]
+) -> _Options:
     """Return what a column could be instead of what it is."""
     before, support = plain_value(record.get(column.name)), column.support.bounded
     if support.text:
@@ -286,7 +288,10 @@ def _options(model: Model, column: ModelColumn, record: Mapping[str, Any]) -> _O
     values, start, whole = support.grid(GRID), None, support.whole
     if support.span is not None:
         start = _start(support, before)
-        numbers = [*values, *np.clip([*support.centres, start], *support.span)]
+        tops = np.array(support.centres)
+        tops = tops[wanted] if len(tops) == len(model.classes) else tops
+        tops = tops[:: len(tops) // GRID + 1]  # of many classes some
+        numbers = [*values, *np.clip([*tops, start], *support.span)]
         values = np.unique(numbers).tolist()
     elif support.intervals and before is not None:
         start, whole = float(before), type(before) is int

@@ -1,7 +1,10 @@
 """Families of distributions: they turn a tally's blocks into parameters."""
 
-# what is counted beside columns has a family of its own
-from tallybayes.families import interaction as _beside  # noqa: F401
+# what is counted beside columns has a family of its own, and bell curves leave rows out their way
+from tallybayes.families import (
+    interaction as _beside,  # noqa: F401
+    left_out_normals as _normals,  # noqa: F401
+)
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical
 from tallybayes.families.counts import Bernoulli, Complement, Multinomial, Poisson

@@ -8,8 +8,7 @@ a row changes nothing but its own class (`Family.classes_apart`), only that clas
 
 There are closed forms beside it, W, N and n being what was counted of the row's own class:
 
-- Numbers of weight 1: with d = x - mean and t = d^2 W / ((W - 1) M2), the density of a row without
-  itself needs only sums of t / (1 - t) and of log(1 - t). Where that cancels the engine is asked.
+- Numbers: see `left_out_normals`.
 - Categories: (n - w + extra) / (N - w + added). A value that only this row has is unknown without
   it. If it is ignored its factor is left out, for all classes; if it is smoothed it counts as one
   value more in a column that has one value less.
@@ -43,21 +42,19 @@ from tallybayes.batches import (
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical
 from tallybayes.families.counts import Bernoulli, Complement, Multinomial
-from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
+from tallybayes.kernels.threads import over_rows
 from tallybayes.schema import Kind
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_counts import DOCUMENTS
 from tallybayes.tokenizer import Bagged
 
-CELLS_AT_ONCE = 4_000_000  # rows times classes
+CELLS_AT_ONCE = 200_000  # rows times classes: what fits into a processor's cache
 MOST_CELLS = 40_000_000  # of a sparse matrix that is laid out
-MOST = 0.6  # of M2: where a row holds more, digits cancel
-SETTLED = 1e-12  # a change of a variance, relative to it, that changes no posterior
 TRIED = 50  # rows that a family of one's own is tried with
 HELD = 1e5  # times what other rows have
 
@@ -175,6 +172,19 @@ class UnitsLeftOut(LeftOut):
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
+        out = np.empty((len(rows), 1 if own else len(self.task.of.rows)))
+        step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
+
+        def fill(part: slice) -> None:
+            for start in range(part.start, part.stop, step):
+                some = slice(start, min(start + step, part.stop))
+                out[some] = self._terms_of(unit, rows[some], own)
+
+        over_rows(fill, len(rows), out.size)
+        return out
+
+    def _terms_of(self, unit: int, rows: Array, own: bool) -> Floats:
+        """Return the same for as many rows as are worked out at once."""
         task, info = self.task, self.task.info.select([unit] * len(rows))
         if own:
             info = replace(info, classes=info.classes[:1])
@@ -194,12 +204,7 @@ class UnitsLeftOut(LeftOut):
 
     def anew(self, unit: int, rows: Array) -> Floats:
         """Return the terms of some rows in one unit, by row and class: all classes estimated."""
-        out = np.empty((len(rows), len(self.task.of.rows)))
-        step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            out[start : start + step] = self._estimated(unit, some, own=False)
-        return out
+        return self._estimated(unit, rows, own=False)
 
     def own(self, unit: int) -> Floats:
         """Return the term of each row's own class, in a unit that stands apart."""
@@ -257,78 +262,6 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
         return Coded(block.codes[rows, unit][None], labels)
     assert isinstance(block, np.ndarray)
     return np.asarray(block[rows, unit][None])
-
-
-@left_out.register
-def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
-    widest = isinstance(family.floor, AdditiveFloor) and family.floor.of is None
-    return WidestLeftOut(task) if widest else NormalsLeftOut(task)
-
-
-class NormalsLeftOut(UnitsLeftOut):
-    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor."""
-
-    def unsure(self, unit: int) -> Array:
-        """Return the rows with most of their class's spread: without them all may change."""
-        y, w, counted = self.task.of.y, self.task.weights, self.task.counted
-        n, mean, m2 = (part[y, unit] for part in (counted.weight, counted.mean, counted.m2))
-        with np.errstate(invalid="ignore"):
-            held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
-            return np.flatnonzero(held > MOST)
-
-    def own_sum(self, units: list[int]) -> tuple[Floats, Array]:
-        """Return the same in closed form, where rows have no weights and no floor is added."""
-        task, counted, apart = self.task, self.task.counted, self.apart
-        family: Any = task.family
-        if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
-            return super().own_sum(units)
-        n, m2 = counted.weight, np.where(apart, counted.m2, 1.0)
-        left = np.where(apart, n - 1.0, 1.0)
-        freedom = np.where(apart, n - 1.0 - family.ddof, 1.0)
-        heights = -0.5 * np.log(2.0 * np.pi * m2 / freedom)
-        curves = np.where(apart, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
-        block = np.asarray(task.block)
-        own, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
-        if task.parameters.log:  # the density of x is that of log x divided by x
-            own -= np.where(apart & ~np.isnan(block), block, 0.0).sum(axis=1)
-        return own, unsure
-
-
-class WidestLeftOut(NormalsLeftOut):
-    """Bell curves to whose variances a fraction of the largest variance of all units is added.
-
-    Every row may change what is added, and with it all classes. Where it changes too little for any
-    posterior to notice, a unit stands apart as if the same were added without any row.
-    """
-
-    def __init__(self, task: LeaveOneOutTask) -> None:
-        everything, of = all_rows(task.counted), task.of._replace(y=np.zeros_like(task.of.y))
-        together = everything.each(lambda part: part[None])
-        without = (
-            variances(together.without_each(task.block, of, unit, task.kind, own=True))[0]
-            for unit in range(len(task.info.names))
-        )
-        self._largest = np.maximum.reduce([*without])  # NaN where that is not known
-        largest = float(variances(everything).max(initial=0.0))
-        super().__init__(replace(task, family=_with_floor(task.family, largest)))
-        moved = np.abs(self._largest - largest).max(initial=0.0)
-        moved *= self.task.family.floor.fraction  # type: ignore[attr-defined]
-        self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
-
-    def _family(self, unit: int, rows: Array) -> Family:
-        """Return the family that estimates a unit without each row."""
-        family = super()._family(unit, rows)
-        return family if self.apart[unit] else _with_floor(family, self._largest[rows])
-
-    def anew(self, unit: int, rows: Array) -> Floats:
-        """Return the terms of some rows, as far as it is known what is added without them."""
-        known = self.apart[unit] | ~np.isnan(self._largest[rows])
-        return np.where(known[:, None], super().anew(unit, rows), np.nan)
-
-
-def _with_floor(family: Any, of: Any) -> Family:
-    """Return the family with a floor that is a fraction of this variance."""
-    return cast(Family, structs.replace(family, floor=structs.replace(family.floor, of=of)))
 
 
 @left_out.register
@@ -443,10 +376,11 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     made, power = left.scores_of(like), family.length_power or 0.0
     found = LeftOut(made, left.emptied | wordless)
     if power:
-        found.made = lambda: made() * left.shortened(power)[:, None]
+        found.made = lambda: made() * left.shortened(power, family.length_offset)[:, None]
     if isinstance(like, Multinomial) and like.alpha != 0.0:
         names, stated = task.counted.terms.texts, family.length_power
-        found.words = lambda: left.by_word(names, ROOT if stated is None else stated)
+        power = ROOT if stated is None else stated
+        found.words = lambda: left.by_word(names, left.shortened(power, family.length_offset))
     return found
 
 
@@ -555,11 +489,11 @@ class LeftBags:
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
 
-    def shortened(self, power: float) -> Floats:
+    def shortened(self, power: float, offset: float) -> Floats:
         """Return what evidence is multiplied by: one over the length to a power, by row."""
-        return np.where(self.lengths > 0.0, self.lengths, 1.0) ** -power
+        return np.asarray((np.where(self.lengths > 0.0, self.lengths, 1.0) + offset) ** -power)
 
-    def by_word(self, names: Sequence[str], power: float) -> WordTerms:
+    def by_word(self, names: Sequence[str], shortened: Floats) -> WordTerms:
         """Return what each word says in the multinomial model, as far as some row has it."""
         task, (indptr, indices, data, _) = self.task, self.kept
         owner = np.repeat(np.arange(len(task.of.y)), np.diff(indptr))
@@ -572,7 +506,7 @@ class LeftBags:
             [names[number] for number in numbers.tolist()],
             indptr,
             places,
-            data * self.shortened(power)[owner],
+            data * shortened[owner],
             np.log(np.maximum(left, 0.0) + self.alpha[indices]) - own[owner],
             np.log(self.counts[:, numbers] + self.alpha[numbers]).T,
             totals,
@@ -642,4 +576,4 @@ def _owner(rows: Sparse) -> Array:
 
 def _row_sums(rows: Sparse, values: Array) -> Floats:
     """Add up what belongs to the stored values, by row."""
-    return np.bincount(_owner(rows), values, rows.n_rows).astype(np.float64)
+    return np.asarray(rows._replace(data=values).as_matrix() @ np.ones(rows.n_columns))

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
 POINTS = 400  # of a curve, before the tops get more
-MOST_TOPS = 100  # that get more points
+CELLS_AT_ONCE = 1_000_000  # values times classes
 MOST_BARS = 60  # of a column of counts; beyond it is a curve
 NEAR_ALL = 1.0, 99.0  # percentiles of the data between which all of it is drawn
 FEWEST_BINS, MOST_BINS = 6, 40
@@ -70,8 +70,8 @@ class ColumnDisplay(Display):
     places, names
         The values, with their names; of a curve the numbers along it, without names.
     likelihood
-        The density or probability in each class (down) at each place (across); of a column with
-        several views, the evidence for the class in bits.
+        The density or probability in each class that is drawn (down) at each place (across); of a
+        column with several views, the evidence for the class in bits.
     value_likelihood, value_place
         That of the record's value in each class, None if the model leaves it out; and which of the
         values it is.
@@ -129,38 +129,54 @@ class ColumnDisplay(Display):
                 f"column {self.name!r} is a text, or one of the counts of a bag, too many for a "
                 "picture of each; InformativeDisplay shows what tells most"
             )
-        self.what, self.places, self.names = "probability", support.values, support.names
-        if support.density:
-            self.what, self.places = "density", _curve(support)
-        elif support.span is not None:  # of counts
-            self.places = tuple(support.grid(POINTS))
-            few = len(self.places) <= MOST_BARS
-            self.names = tuple(f"{x:.0f}" for x in self.places) if few else ()
         self.together = len(of.views) > 1
+        order = self.model.prior
+        self.value_likelihood: Floats | None = None
+        if self.value is not None and of.left_out(self.value) is None:
+            order = self.value_likelihood = self._likelihood([self.value])[0]
+        self.drawn: list[int] = sorted(np.argsort(-order, kind="stable")[:MOST_CLASSES].tolist())
+        self.what, self.places, self.names = "probability", support.values, support.names
         if self.together:
             self.what = "evidence in bits"
             if support.span is not None:
                 self.places = tuple(support.bounded.grid(2 * POINTS))
+        elif support.density:
+            self.what, self.places = "density", self._curve(support)
+        elif support.span is not None:
+            self.places = tuple(support.grid(POINTS))
+        if support.span is not None and not support.density and len(self.places) <= MOST_BARS:
+            self.names = tuple(f"{x:.0f}" for x in self.places)  # of counts
         self.note = "" if self.places else of.silence or NO_VALUES
-        self.likelihood: Floats = self._likelihood(self.places).T
+        step = max(1, CELLS_AT_ONCE // len(self.classes))
+        parts = [self.places[k : k + step] for k in range(0, len(self.places), step)] or [()]
+        self.likelihood = np.concatenate([self._likelihood(x)[:, self.drawn] for x in parts]).T
         self.data: Floats | None = None
         self.data_edges: Floats | None = None
         self.beyond = 0
         # a column may take several values for the same
         self._place = {of.detail(value) or value: k for k, value in enumerate(self.places)}
-        self.value_likelihood: Floats | None = None
         self.value_place: int | None = None
-        order = self.model.prior
-        if self.value is not None and of.left_out(self.value) is None:
-            order = self.value_likelihood = self._likelihood([self.value])[0]
+        if self.value_likelihood is not None:
             self.value_place = self._place.get(of.detail(self.value) or self.value)
-        self.drawn: list[int] = sorted(np.argsort(-order, kind="stable")[:MOST_CLASSES].tolist())
 
     def _likelihood(self, values: Sequence[Any]) -> Floats:
         """Return what is drawn of each value (down) for each class (across)."""
         if self.together:
             return in_bits(self.column.evidence(values))
         return np.asarray(np.exp(self.column.log_prob(values)))
+
+    def _curve(self, support: Support) -> tuple[float, ...]:
+        """Return numbers close enough to see every curve: even ones, and more about each top."""
+        assert support.span is not None
+        low, high = np.log(support.span) if support.log else support.span
+        margin = support.spread / 4.0
+        near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
+        tops = np.array(support.centres)
+        tops = tops[self.drawn] if len(tops) == len(self.classes) else tops[:MOST_CLASSES]
+        about = np.add.outer(np.log(tops) if support.log else tops, [*-near, 0.0, *near]).ravel()
+        x = np.append(np.linspace(low - margin, high + margin, POINTS), about)
+        x = np.unique(x.clip(low - margin, high + margin))
+        return tuple((np.exp(x) if support.log else x).tolist())
 
     def _count(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
         """Take in the share of each class's rows that has each value."""
@@ -194,7 +210,7 @@ class ColumnDisplay(Display):
         span = self.column.shown.bounded.span
         if self.together and span is not None:
             return span
-        f, x = self.likelihood[self.drawn], np.array(self.places)
+        f, x = self.likelihood, np.array(self.places)
         visible = x[(f > 0.01 * f.max(axis=1, keepdims=True)).any(axis=0)]
         return float(visible.min()), float(visible.max())
 
@@ -223,8 +239,8 @@ class ColumnDisplay(Display):
     def _curves(self, ax: Axes) -> str:
         """Draw curves, the data's histograms behind them; return what is to be said."""
         tops, ends = [], list(self._limits())
-        for c in self.drawn:
-            line, f = style_of(c).of_line, self.likelihood[c]
+        for c, f in zip(self.drawn, self.likelihood, strict=True):
+            line = style_of(c).of_line
             tops.append(float(f.max()))
             ax.plot(self.places, f, label=self._named(c), zorder=3, **line)
             if self.data is not None:
@@ -255,14 +271,14 @@ class ColumnDisplay(Display):
 
     def _bars(self, ax: Axes) -> str:
         """Draw a group of bars for each value, the data's shares on them as dots."""
-        n, likely = len(self.drawn), self.likelihood[self.drawn].max(axis=0)
+        n, likely = len(self.drawn), self.likelihood.max(axis=0)
         order = sorted(range(len(likely)), key=lambda k: (k != self.value_place, -likely[k]))
         shown = sorted(order[: self.most])
         at = np.arange(len(shown), dtype=np.float64)
         for k, c in enumerate(self.drawn):
             x = at + (k - (n - 1) / 2.0) * GROUP / n
             look: Any = style_of(c).of_bar
-            ax.bar(x, self.likelihood[c, shown], GROUP / n, label=self._named(c), zorder=2, **look)
+            ax.bar(x, self.likelihood[k, shown], GROUP / n, label=self._named(c), zorder=2, **look)
             if self.data is not None:
                 look = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK}
                 look["label"] = "the data's share" if c == self.drawn[-1] else None
@@ -292,7 +308,7 @@ class ColumnDisplay(Display):
         beside = filter(None, [self._far_out, not_drawn(len(self.classes) - len(drawn))])
         said = f"{said} ({'; '.join(beside)}).".replace(" ().", ".")
         if not self.names:
-            tops = [self.places[k] for k in self.likelihood[self.drawn].argmax(axis=1)]
+            tops = [self.places[k] for k in self.likelihood.argmax(axis=1)]
             highest = [f"{name} at {number(top)}" for name, top in zip(drawn, tops, strict=True)]
             said += f" The curves are highest for {', '.join(highest)}."
         if self.value is None:
@@ -396,19 +412,6 @@ class NormalQQDisplay(Display):
             at = number(float(observed[worst]))
             farthest.append(f"{label(name)} {number(float(off[worst]))} (at z = {at})")
         return f"{said} Farthest from the line, in standard deviations: {', '.join(farthest)}."
-
-
-def _curve(support: Support) -> tuple[float, ...]:
-    """Return numbers close enough to see every curve: an even grid, and more about each centre."""
-    assert support.span is not None
-    low, high = np.log(support.span) if support.log else support.span
-    margin = support.spread / 4.0
-    near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
-    tops = np.array(support.centres[:MOST_TOPS])
-    about = np.add.outer(np.log(tops) if support.log else tops, [*-near, 0.0, *near]).ravel()
-    x = np.append(np.linspace(low - margin, high + margin, POINTS), about)
-    x = np.unique(x.clip(low - margin, high + margin))
-    return tuple((np.exp(x) if support.log else x).tolist())
 
 
 def _or_nan(total: NDArray[Any]) -> Floats:

@@ -101,11 +101,20 @@ class Pairs(NamedTuple):
 
     def changed(self, places: Integers, left: Floats) -> Pairs:
         """Return the pairs with other sums at some places; drop those without documents."""
-        sums = self.sums.copy()
+        sums, gone = self.sums.copy(), places[left[:, DOCUMENTS] == 0.0]
         sums[places] = left
-        kept = np.ones(len(sums), bool)
-        kept[places] = left[:, DOCUMENTS] != 0.0
-        return Pairs(self.keys[kept], sums[kept])
+        if not len(gone):
+            return self._replace(sums=sums)
+        return Pairs(np.delete(self.keys, gone), np.delete(sums, gone, axis=0))
+
+    def plus(self, pieces: Sequence[Pairs]) -> Pairs:
+        """Add the sums of some more pairs, in any order, to these, which are in order."""
+        more = Pairs.united(pieces)
+        places, here = self.places(more.keys)
+        sums, new = self.sums.copy(), places[~here]
+        sums[places[here]] += more.sums[here]
+        keys = np.insert(self.keys, new, more.keys[~here])
+        return Pairs(keys, np.insert(sums, new, more.sums[~here], axis=0))
 
 
 NOTHING = Pairs(np.zeros(0, np.int64), np.zeros((0, 3)))
@@ -158,7 +167,7 @@ class WordCounts(TallyBlock):
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs with their sums."""
-        return self.pieces[0] if len(self.pieces) == 1 else Pairs.united(self.pieces)
+        return self.pieces[0].plus(self.pieces[1:]) if self.pieces[1:] else self.pieces[0]
 
     def totals(self, part: int) -> Floats:
         """Return one of the sums for each word, over all classes."""
@@ -214,7 +223,7 @@ class WordCounts(TallyBlock):
         theirs = [piece.renumbered(None, numbers) for piece in other.pieces]
         pieces = (*self.pieces, Pairs.united(theirs))
         if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
-            pieces = (Pairs.united(pieces),)
+            pieces = (pieces[0].plus(pieces[1:]),)
         return WordCounts(self.rows + other.rows, self.weight + other.weight, terms, pieces)
 
     def minus(

@@ -1,0 +1,1 @@
+"""A spam filter for mail servers: mail as it comes, judged by what it learnt."""
