@@ -21,12 +21,14 @@ from tallybayes.estimators.checks import (
     is_table,
     unmixed,
 )
+from tallybayes.evidence.appraisal import appraised
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
 from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
 from tallybayes.model.summary import ModelSummary
+from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
@@ -124,16 +126,20 @@ class NaiveBayes(TallyClassifier):
         self.calibration = calibration
         self.missing = missing
 
-    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         if self.missing == "ignore" and (telling := ignored_gaps(tally)):
             warn(sentence_of(telling), TallyBayesWarning, REMEDY)
-        recipe, how = self._recipe(tally, ()), self._how()
-        if how is not None:
+        recipe, how, worth = self._recipe(tally, ()), self._how(), None
+        if how is None:
+            worth = appraised(tally, recipe, rows.X, rows.labels, rows.weights)
+            if worth is not None and worth.held_out.is_worse:
+                warn(worth.warning(None), TallyBayesWarning)
+        else:
             ready = self._prepared(tally.schema, recipe, rows)
             left_out = LeaveOneOut(ready.data, tally)
             self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
             recipe = replace(recipe, calibration=self._calibration)
-        return tally, recipe
+        return tally, recipe, worth
 
     def _how(self) -> How | None:
         """Return how evidence is weighed, if it is."""

@@ -376,10 +376,11 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     made, power = left.scores_of(like), family.length_power or 0.0
     found = LeftOut(made, left.emptied | wordless)
     if power:
-        found.made = lambda: made() * left.shortened(power)[:, None]
+        found.made = lambda: made() * left.shortened(power, family.length_offset)[:, None]
     if isinstance(like, Multinomial) and like.alpha != 0.0:
         names, stated = task.counted.terms.texts, family.length_power
-        found.words = lambda: left.by_word(names, ROOT if stated is None else stated)
+        power = ROOT if stated is None else stated
+        found.words = lambda: left.by_word(names, left.shortened(power, family.length_offset))
     return found
 
 
@@ -488,11 +489,11 @@ class LeftBags:
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
 
-    def shortened(self, power: float) -> Floats:
+    def shortened(self, power: float, offset: float) -> Floats:
         """Return what evidence is multiplied by: one over the length to a power, by row."""
-        return np.where(self.lengths > 0.0, self.lengths, 1.0) ** -power
+        return np.asarray((np.where(self.lengths > 0.0, self.lengths, 1.0) + offset) ** -power)
 
-    def by_word(self, names: Sequence[str], power: float) -> WordTerms:
+    def by_word(self, names: Sequence[str], shortened: Floats) -> WordTerms:
         """Return what each word says in the multinomial model, as far as some row has it."""
         task, (indptr, indices, data, _) = self.task, self.kept
         owner = np.repeat(np.arange(len(task.of.y)), np.diff(indptr))
@@ -505,7 +506,7 @@ class LeftBags:
             [names[number] for number in numbers.tolist()],
             indptr,
             places,
-            data * self.shortened(power)[owner],
+            data * shortened[owner],
             np.log(np.maximum(left, 0.0) + self.alpha[indices]) - own[owner],
             np.log(self.counts[:, numbers] + self.alpha[numbers]).T,
             totals,

@@ -88,6 +88,14 @@ class ModelSummary(Renderable):
             return []
         return ignored_gaps(self.fitted.tally)
 
+    @property
+    def worth_warning(self) -> str | None:
+        """That the model is worse than none, by leave-one-out, and what to do about it."""
+        worth = self.fitted.worth
+        if worth is None or not worth.held_out.is_worse:
+            return None
+        return worth.warning(self.fitted.recipe.calibration)
+
     def extra(self) -> list[ExtraSummary]:
         """Return what else is counted: views of columns, then columns together, the best first."""
         schema, units = self.fitted.tally.schema, self.fitted.model.units
@@ -130,6 +138,8 @@ class ModelSummary(Renderable):
             )
         if self.telling_gaps:
             yield f"warning: {sentence_of(self.telling_gaps)}"
+        if self.worth_warning:
+            yield f"warning: {self.worth_warning}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
 
@@ -142,4 +152,5 @@ class ModelSummary(Renderable):
             "columns": [column._asdict() for column in self.columns()],
             "extra": [each._asdict() for each in self.extra()],
             "telling_gaps": self.telling_gaps,
+            "worse_than_none": self.worth_warning,
         }
