@@ -22,7 +22,7 @@ from tallybayes.estimators.checks import (
     unmixed,
 )
 from tallybayes.families.categorical import Unseen
-from tallybayes.model import Fitted, Recipe, most_informative
+from tallybayes.model import Fitted, Learner, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
 from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
@@ -192,6 +192,40 @@ class NaiveBayes(TallyClassifier):
             tally = before.tally - Tally.of(source, labels, weights, schema=before.tally.schema)
             declared = self._declared(before.recipe.declared_classes)
             return self._become(tally, self._recipe(tally, declared))
+
+    def learner(self) -> Learner:
+        """Return what learns and scores single records in microseconds, from all that was learnt.
+
+        It has a tally of its own, which `take_over` brings back.
+
+        Examples
+        --------
+        >>> from tallybayes import NaiveBayes
+        >>> visits = {"pages": [1.0, 2.0, 9.0, 8.0]}
+        >>> model = NaiveBayes().fit(visits, ["no", "no", "yes", "yes"])
+        >>> learner = model.learner()
+        >>> before = learner.test_then_learn({"pages": 7.0}, "yes")
+        >>> model.take_over(learner).tally_.rows.tolist()
+        [2, 3]
+        """
+        return Learner(self.fitted_)
+
+    def take_over(self, learner: Learner) -> Self:
+        """Become what a learner has come to, which this model made.
+
+        Parameters
+        ----------
+        learner
+            What `learner` returned; it may learn on.
+        """
+        with self._all_or_nothing():
+            before, tally = self.fitted_, learner.fitted.tally
+            if tally.schema != before.tally.schema:
+                raise TallyBayesError(
+                    "the learner counts other columns than this model; take one that "
+                    "model.learner() returned since columns were added"
+                )
+            return self._become(tally, self._recipe(tally, before.recipe.declared_classes))
 
     def merge(self, other: Self) -> Self:
         """Add what another model has counted; the result is the model of all rows together.
