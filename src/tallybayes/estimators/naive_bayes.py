@@ -25,8 +25,10 @@ from tallybayes.evidence.appraisal import appraised
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.doubts import warn_of
+from tallybayes.model.first_rows import schema_of
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
-from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
+from tallybayes.model.specification import DROP, ColumnSpec, column_spec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
@@ -127,6 +129,7 @@ class NaiveBayes(TallyClassifier):
         self.missing = missing
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
+        warn_of(tally.schema)
         if self.missing == "ignore" and (telling := ignored_gaps(tally)):
             warn(sentence_of(telling), TallyBayesWarning, REMEDY)
         recipe, how, worth = self._recipe(tally, ()), self._how(), None
@@ -313,8 +316,7 @@ class NaiveBayes(TallyClassifier):
     def _schema_of(self, rows: Any = None) -> Schema:
         """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
-        declared, self._spec = resolve(self._spec, source, labels, weights)
-        schema = Schema.infer(source, declared, target=target)
+        schema, self._spec = schema_of(source, labels, weights, self._spec, target)
         if self.missing not in (None, *get_args(Missing)):
             raise TallyBayesError(f"missing is {self.missing!r}; say 'ignore' or 'evidence'")
         gaps = self.missing == "evidence" and not isinstance(source, SparseMatrix)
