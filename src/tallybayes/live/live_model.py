@@ -330,7 +330,8 @@ class LiveModel:
             if not part:
                 break
         recipe = refitted(state.fitted, read_all(events), how)
-        return self.challenge(state.champion, recipe, key)
+        data = recipe_bytes(recipe, state.fitted.tally.schema)
+        return self._append("recipe", key, Adopt(state.champion, data), ["refit", how, rows])
 
     def _append(self, kind: str, key: str | None, entry: Entry, identity: Any = None) -> Answered:
         """Append what is no record; refuse what makes no model."""
