@@ -330,7 +330,8 @@ class LiveModel:
             if not part:
                 break
         recipe = refitted(state.fitted, read_all(events), how)
-        return self.challenge(state.champion, recipe, key)
+        data = recipe_bytes(recipe, state.fitted.tally.schema)
+        return self._append("recipe", key, Adopt(state.champion, data), ["refit", how, rows])
 
     def _append(self, kind: str, key: str | None, entry: Entry, identity: Any = None) -> Answered:
         """Append what is no record; refuse what makes no model."""
@@ -416,6 +417,12 @@ class LiveModel:
             position = self._state.position
         self._refit_if_due()
         return position
+
+    def follow(self) -> int:
+        """Apply what others appended, and write nothing; return the last position."""
+        with self._applying:
+            self._follow()
+            return self._state.position
 
     def _follow(self) -> None:
         while events := self._since(self._state.position):

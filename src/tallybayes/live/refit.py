@@ -48,6 +48,7 @@ def refitted(fitted: Fitted, entries: Sequence[Entry], how: How = None) -> Recip
                 gone[_told(entry)] -= 1
             else:
                 rows.append(entry)
+    rows.reverse()
     labels = [row.label for row in rows]
     if len(rows) < FEWEST or min(Counter(labels).values()) < 2 or len(set(labels)) < 2:
         raise TallyBayesError(
