@@ -1,7 +1,6 @@
 """A family, a kind and a block of one's own work wherever those that are shipped do.
 
-They are those of docs/extending.md. What the upper floors cannot do yet is marked with the part of
-the redesign in which it must be switched on.
+They are those of docs/extending.md.
 """
 
 import re
