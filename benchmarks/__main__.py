@@ -5,7 +5,7 @@ python -m benchmarks core text     some of them; the others stay as they were me
 """
 
 from benchmarks.run import Page
-from benchmarks.speed import core, estimators, evidence, explanations, files, text, validation
+from benchmarks.speed import core, estimators, evidence, explanations, files, live, text, validation
 
 FIRST = (
     "Written by `make bench` (some parts of it: `python -m benchmarks core text`) from `benchmarks.json`; "
@@ -22,6 +22,7 @@ PARTS = {
     "explanations": explanations.part,
     "evidence": evidence.part,
     "files": files.part,
+    "live": live.part,
 }
 PAGE = Page("benchmarks", "Benchmarks", FIRST, PARTS)
 
