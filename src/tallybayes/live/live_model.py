@@ -418,6 +418,12 @@ class LiveModel:
         self._refit_if_due()
         return position
 
+    def follow(self) -> int:
+        """Apply what others appended, and write nothing; return the last position."""
+        with self._applying:
+            self._follow()
+            return self._state.position
+
     def _follow(self) -> None:
         while events := self._since(self._state.position):
             self._state = self._state.after(read_all(events))

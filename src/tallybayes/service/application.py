@@ -29,7 +29,8 @@ import msgspec
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from tallybayes.service.faults import Fault, fault_of
+from tallybayes.service.faults import Fault, busy, fault_of
+from tallybayes.service.follower import Follower
 from tallybayes.service.gauges import Gauges
 from tallybayes.service.settings import Role, Settings
 from tallybayes.service.shelf import Shelf, Shelved
@@ -74,7 +75,7 @@ class Endpoint:
 
     A function that is no coroutine runs in a thread. A body is JSON of the type `request`, handed
     on as it came if `raw`, or any `bytes` of at most `upload` size; an answer is of the type
-    `answer`, or of another media type.
+    `answer`, or of another media type, and takes no longer than the limit if `hasty`.
     """
 
     method: str
@@ -86,6 +87,7 @@ class Endpoint:
     query: Any = None
     media: str = JSON
     raw: bool = False
+    hasty: bool = True
     needs_model: bool = True
     changes: bool = False
     status: int = 200
@@ -102,11 +104,11 @@ class Endpoint:
         """Answer a request."""
         call: Call = scope["call"]
         service, call.endpoint = call.service, self
-        service.permit(call, self)
+        service.permit(call, self.role, self.changes)
         if self.query is not None:
             pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             call.query = msgspec.convert(dict(pairs), self.query, strict=False)
-        async with asyncio.timeout(service.settings.limits.seconds):
+        async with asyncio.timeout(service.settings.limits.seconds if self.hasty else None):
             if self.request is not None:
                 call.body = await service.read(call, self, receive)
             if self.needs_model and "model" in scope["path_params"]:
@@ -143,6 +145,7 @@ class Application:
     def __init__(self, settings: Settings, endpoints: Sequence[Endpoint]) -> None:
         self.settings, self.endpoints = settings, tuple(endpoints)
         self.shelf, self.gauges = Shelf(settings.folder), Gauges()
+        self.follower = Follower(settings, self.shelf, self.log)
         self.router = Router([endpoint.route for endpoint in endpoints], redirect_slashes=False)
         self.decoders = {
             each: msgspec.json.Decoder(each)
@@ -205,21 +208,19 @@ class Application:
         if self.running > self.settings.limits.requests:
             raise busy()
 
-    def permit(self, call: Call, endpoint: Endpoint) -> None:
+    def permit(self, call: Call, needed: Role, changes: bool) -> None:
         """Refuse whoever may not do this."""
-        if endpoint.changes and self.settings.read_only:
+        if changes and self.settings.read_only:
             raise Fault(403, "the service was started with --read-only", "read_only")
-        if endpoint.role is Role.anyone:
+        if needed is Role.anyone:
             return
         scheme, _, token = (call.header(b"authorization") or "").partition(" ")
         role = self.settings.role_of(token.strip() if scheme.lower() == "bearer" else None)
-        if role < endpoint.role:
+        if role < needed:
             if role is Role.anyone:
                 why = "this takes a token; send it as: Authorization: Bearer TOKEN"
                 raise Fault(401, why, WWW_Authenticate="Bearer")
-            raise Fault(
-                403, f"this takes a token of the role {endpoint.role.name}, not {role.name}"
-            )
+            raise Fault(403, f"this takes a token of the role {needed.name}, not {role.name}")
 
     async def read(self, call: Call, endpoint: Endpoint, receive: Any) -> Any:
         """Return the body of a request, decoded, if it is neither too large nor too slow."""
@@ -290,24 +291,17 @@ class Application:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _hear
+        self.follower.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await asyncio.to_thread(self.close)
+        await asyncio.to_thread(self.threads.shutdown, wait=True, cancel_futures=True)
+        await self.follower.close()
         await send({"type": "lifespan.shutdown.complete"})
-
-    def close(self) -> None:
-        """Finish what runs in threads."""
-        self.threads.shutdown(wait=True, cancel_futures=True)
 
 
 def html(text: str) -> Response:
     """Return a page that a browser loads nothing for, and runs nothing of."""
     return Response(text, headers={"content-security-policy": SAFE_PAGE}, media_type="text/html")
-
-
-def busy() -> Fault:
-    """Return what is said when too much is asked for at once."""
-    return Fault(429, "too many requests at once; try again in a second", Retry_After="1")
 
 
 def _hear(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -343,6 +337,6 @@ def application(settings: Settings) -> Application:
     ...     len(application(Settings(folder)).endpoints) > 20
     True
     """
-    from tallybayes.service import endpoints  # noqa: F401  (which there are)
+    from tallybayes.service import endpoints, learning  # noqa: F401  (which there are)
 
     return Application(settings, ENDPOINTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from typing import Any
+from uuid import uuid4
 
 from msgspec import to_builtins
 from starlette.responses import Response
@@ -12,7 +13,7 @@ import tallybayes
 from tallybayes import workflows
 from tallybayes.modelfile import Stored, dump_bytes
 from tallybayes.rendering import Renderable
-from tallybayes.service import answers, description, messages as m, tensors
+from tallybayes.service import answers, description, learning, messages as m, tensors
 from tallybayes.service.application import Call, at, hearing, html
 from tallybayes.service.faults import Fault
 from tallybayes.service.settings import Role
@@ -55,8 +56,11 @@ def _check_records(call: Call, records: list[m.Record]) -> None:
 @at("POST", f"{MODEL}/predict", request=m.PredictRequest, answer=m.PredictAnswer)
 async def predict(call: Call) -> Any:
     """Score records: the posterior of each class, and the class decided for."""
-    records, model = call.body.records, call.model.stored.fitted.model
+    records, model = call.body.records, call.model.fitted.model
     _check_records(call, records)
+    ids = call.body.ids or ([uuid4().hex for _ in records] if call.body.remember else None)
+    if ids is not None and len({*ids}) != len(records):
+        raise Fault(400, f"there are {len({*ids})} different ids of {len(records)} records")
     with hearing() as heard:
         if len(records) <= answers.FEW:
             probabilities, decisions = answers.of_records(model, records)
@@ -64,8 +68,12 @@ async def predict(call: Call) -> Any:
             probabilities, decisions = await call.service.in_thread(
                 answers.of_records, model, records
             )
+    if ids is not None:
+        service, held = call.service, dict(zip(ids, records, strict=True))
+        service.permit(call, Role.learn, True)
+        await service.follower.hold(call.model, held, call.body.seconds)
     call.service.gauges.counted(call.name, "scored", len(records))
-    return m.PredictAnswer(list(model.classes), probabilities, decisions, warnings=heard)
+    return m.PredictAnswer(list(model.classes), probabilities, decisions, ids, heard)
 
 
 @at("POST", f"{MODEL}/predict/arrow", request=bytes, query=m.PredictQuery, media=answers.ARROW)
@@ -89,7 +97,7 @@ async def infer(call: Call) -> Response:
     """Score tensors, as the Open Inference Protocol has it."""
     _check_version(call)
     request, behind = tensors.request_in(call.body, call.header(tensors.LENGTH.encode()))
-    limits, fitted = call.service.settings.limits, call.model.stored.fitted
+    limits, fitted = call.service.settings.limits, call.model.fitted
     work = tensors.infer, call.name, fitted, request, behind, limits
     few = len(call.body) < 1 << 14
     body, length = work[0](*work[1:]) if few else await call.service.in_thread(*work)
@@ -163,9 +171,11 @@ def model(call: Call) -> m.ModelAnswer:
         m.ColumnLine(str(name), str(kind), str(fitted.recipe.family_of(tally.schema, name)), reason)
         for name, kind, reason in tally.schema
     ]
-    provenance = to_builtins(stored.provenance)
+    provenance, rows_now = to_builtins(stored.provenance), int(tally.rows.sum())
+    live = call.model.live
+    state = None if live is None else learning.state_of(live.state)
     return m.ModelAnswer(
-        call.name, tally.schema.target, int(tally.rows.sum()), classes, columns, provenance
+        call.name, tally.schema.target, rows_now, classes, columns, provenance, state
     )
 
 
@@ -185,7 +195,7 @@ def report(call: Call) -> Response:
 @at("GET", f"{MODEL}/payload", answer=dict, query=m.PayloadQuery)
 def payload(call: Call) -> Any:
     """Return all that a page needs to compute posteriors by itself."""
-    return call.model.stored.fitted.model.payload(call.query.most_words)
+    return call.model.fitted.model.payload(call.query.most_words)
 
 
 @at("GET", f"{MODEL}/export", media=TALLY)
@@ -205,15 +215,23 @@ def export(call: Call) -> Response:
     changes=True,
 )
 def upload(call: Call) -> m.SavedAnswer:
-    """Keep a .tally file as the model of this name."""
-    shelved, new = call.service.shelf.put(call.name, call.body)
+    """Keep a .tally file as the model of this name.
+
+    If there is another, it goes with all that it has learnt.
+    """
+    service = call.service
+    before = service.shelf.at_hand(call.name)
+    shelved, new = service.shelf.put(call.name, call.body)
+    if before is not None and before.log != shelved.log:
+        service.follower.forget_all(before)
     return m.SavedAnswer(shelved.name, _rows(shelved.stored), new)
 
 
 @at("DELETE", MODEL, role=Role.admin, answer=m.SavedAnswer, needs_model=False, changes=True)
 def remove(call: Call) -> m.SavedAnswer:
-    """Delete a model."""
+    """Delete a model, and all that it has learnt."""
     shelved = call.service.shelf.remove(call.name)
+    call.service.follower.forget_all(shelved)
     return m.SavedAnswer(shelved.name, _rows(shelved.stored), False)
 
 
@@ -233,7 +251,7 @@ async def live(call: Call) -> m.ReadyAnswer:
 @at("GET", "/v2/health/ready", role=Role.anyone, answer=m.ReadyAnswer)
 async def ready(call: Call) -> m.ReadyAnswer:
     """Tell whether records are scored and events learnt, and if not, why."""
-    why = "it was started with --read-only" if call.service.settings.read_only else None
+    why = call.service.follower.why_not
     return m.ReadyAnswer(ready=True, learning=why is None, reason=why)
 
 
@@ -255,14 +273,14 @@ def _check_version(call: Call) -> None:
 async def metadata(call: Call) -> m.ModelMetadata:
     """Describe a model, as the Open Inference Protocol has it."""
     _check_version(call)
-    return tensors.metadata(call.name, call.model.stored.fitted)
+    return tensors.metadata(call.name, call.model.fitted)
 
 
 @at("GET", f"{V2}/ready", f"{V2}{VERSION}/ready", answer=m.ReadyAnswer)
 async def model_ready(call: Call) -> m.ReadyAnswer:
     """Tell whether a model answers."""
     _check_version(call)
-    return m.ReadyAnswer(ready=bool(call.model.stored.fitted.model))
+    return m.ReadyAnswer(ready=bool(call.model.fitted.model))
 
 
 @at("POST", "/v2/repository/index", answer=list[m.IndexLine])
@@ -276,7 +294,7 @@ def index(call: Call) -> list[m.IndexLine]:
 @at("GET", "/metrics", media="text/plain")
 def gauges(call: Call) -> Response:
     """Return counters and gauges, as Prometheus reads them."""
-    return call.service.gauges.response()
+    return call.service.gauges.response(call.service.shelf, call.service.follower)
 
 
 @at("GET", "/openapi.json", role=Role.anyone, answer=dict)

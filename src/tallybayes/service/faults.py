@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tallybayes.errors import Option, TallyBayesError
+from tallybayes.store import StoreError
 
 CODES = {
     400: "bad_request",
@@ -36,6 +37,7 @@ class FaultAnswer(msgspec.Struct, omit_defaults=True):
     error: str
     code: str
     records: list[int] = []
+    events: list[dict[str, Any]] = []
 
 
 class Fault(Exception):  # noqa: N818 - the word for what a client is told
@@ -46,11 +48,17 @@ class Fault(Exception):  # noqa: N818 - the word for what a client is told
         self.status, self.code = status, code or CODES.get(status, "bad_request")
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self.records: list[int] = []
+        self.events: list[dict[str, Any]] = []
 
     def response(self) -> Response:
         """Return what is sent."""
-        body = msgspec.json.encode(FaultAnswer(str(self), self.code, self.records))
+        body = msgspec.json.encode(FaultAnswer(str(self), self.code, self.records, self.events))
         return Response(body, self.status, self.headers, "application/json")
+
+
+def busy() -> Fault:
+    """Return what is said when too much is asked for at once."""
+    return Fault(429, "too many requests at once; try again in a second", Retry_After="1")
 
 
 def fault_of(error: Exception) -> Fault:
@@ -63,6 +71,9 @@ def fault_of(error: Exception) -> Fault:
     """
     if isinstance(error, Fault):
         return error
+    if isinstance(error, StoreError):
+        message = f"{error}. Records are scored all the same; events may be sent again"
+        return Fault(503, message, "store", Retry_After="1")
     if isinstance(error, TallyBayesError):
         fault = Fault(422, in_json(str(error), error.remedies))
         fault.records = [int(row) for row in list(error.rows)[:MOST_RECORDS]]

@@ -9,19 +9,20 @@ from msgspec import Meta, Struct
 Value = str | int | float | bool | None
 Record = dict[str, Value]
 Label = str | bool | int | float
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=180)]
 
 
-class PredictRequest(Struct, forbid_unknown_fields=True, rename={"for_label": "remember"}):
+class PredictRequest(Struct, forbid_unknown_fields=True):
     """Records to be scored: the value of each column; those that are not there are missing.
 
-    With `ids`, or `remember`, the service keeps the records for a while, so that their labels can
-    be sent later by these ids.
+    With ids, or if they are to be remembered, the service keeps the records for so many seconds, so
+    that their labels can be sent later by these ids.
     """
 
     records: list[Record]
     ids: list[Name] | None = None
-    for_label: bool = False
+    remember: bool = False
+    seconds: Annotated[float, Meta(gt=0, le=31_536_000)] = 86_400.0
 
 
 class PredictAnswer(Struct, omit_defaults=True):
@@ -109,7 +110,7 @@ class ModelAnswer(Struct):
     classes: list[ClassRows]
     columns: list[ColumnLine]
     provenance: dict[str, Any]
-    live: dict[str, Any] | None = None
+    live: StateAnswer | None = None
 
 
 class SavedAnswer(Struct):
@@ -143,6 +144,147 @@ class PredictQuery(Struct, forbid_unknown_fields=True):
 
     proba: bool = False
     keep: str = ""
+
+
+# learning
+
+
+class LabelledEvent(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A record, an id that it alone has, and what was true of it, which may be in the record."""
+
+    id: Name
+    record: Record
+    label: Label | None = None
+
+
+class LearnRequest(Struct, forbid_unknown_fields=True):
+    """Events that are learnt, or forgotten, once, however often they are sent."""
+
+    events: list[LabelledEvent]
+
+
+class LateLabel(Struct, forbid_unknown_fields=True):
+    """What was true of a record, by the id of its prediction."""
+
+    id: Name
+    label: Label
+
+
+class LabelsRequest(Struct, forbid_unknown_fields=True):
+    """Labels of records that were scored before."""
+
+    labels: list[LateLabel]
+
+
+class EventAnswer(Struct, omit_defaults=True):
+    """What became of an event: new, the same again, in conflict with another, or refused."""
+
+    id: str
+    outcome: Literal["new", "same", "conflict", "refused"]
+    position: int = 0
+    why: str = ""
+
+
+class LearnAnswer(Struct):
+    """What became of each event; all of them are in the store."""
+
+    events: list[EventAnswer]
+
+
+class RecipeRequest(Struct, forbid_unknown_fields=True):
+    """How a challenger differs from the champion, or that it is estimated like another model.
+
+    Families are written as on the command line, `categorical:alpha=0.5`.
+    """
+
+    alpha: Annotated[float, Meta(ge=0)] | None = None
+    families: list[str] = []
+    columns: dict[str, str] = {}
+    prior: str | dict[str, float] | None = None
+    calibrated: bool = True
+    like: str | None = None
+
+
+class PromoteRequest(Struct, forbid_unknown_fields=True):
+    """The challenger that answers from now on."""
+
+    name: Name
+
+
+class RefitRequest(Struct, forbid_unknown_fields=True):
+    """Which weights are fitted, if not as before, and on how many of the latest events."""
+
+    how: Literal["temperature", "weights", "words", "evidence"] | None = None
+    rows: Annotated[int, Meta(ge=1)] | None = None
+
+
+class RefitAnswer(Struct, omit_defaults=True):
+    """Whether weights are being fitted, or were last, and what went wrong if anything did."""
+
+    running: bool
+    error: str | None = None
+
+
+class DecayRequest(Struct, forbid_unknown_fields=True):
+    """After how many events, or seconds, a record counts half; null: it never fades."""
+
+    half_life: Annotated[float, Meta(gt=0)] | None
+    by: Literal["events", "seconds"] = "events"
+
+
+class Scores(Struct):
+    """Scores of events before they were learnt; log-loss is in nats."""
+
+    rows: float | None
+    log_loss: float | None
+    accuracy: float | None
+    calibration_error: float | None
+
+
+class StandingLine(Struct):
+    """How good a recipe was on all events, and on recent ones: 1,000 events ago count half."""
+
+    name: str
+    champion: bool
+    total: Scores
+    recent: Scores
+
+
+class ScoresAnswer(Struct):
+    """How good the champion and its challengers are."""
+
+    champion: str
+    recipes: list[StandingLine]
+
+
+class AlarmLine(Struct):
+    """A column whose recent events are unlike those before, or the loss, which has no column."""
+
+    position: int
+    column: str | None
+    z: float
+
+
+class DriftAnswer(Struct):
+    """Alarms, which one window in a hundred raises without drift, and the z of the last window."""
+
+    windows: int
+    window: int
+    alarms: list[AlarmLine]
+    loss: float | None
+    columns: dict[str, float]
+
+
+class StateAnswer(Struct):
+    """What a model has learnt."""
+
+    position: int
+    learnt: int
+    forgotten: int
+    champion: str
+    challengers: list[str]
+    half_life: float | None
+    by: str
 
 
 # the Open Inference Protocol, version 2

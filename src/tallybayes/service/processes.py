@@ -24,6 +24,7 @@ from tallybayes.errors import Option, TallyBayesError
 from tallybayes.service import gauges
 from tallybayes.service.application import application
 from tallybayes.service.faults import Fault, FaultAnswer
+from tallybayes.service.learning import STREAM
 from tallybayes.service.settings import Settings
 
 HEADERS = 10.0  # seconds in which the first request of a connection begins
@@ -71,6 +72,13 @@ class Connection(HttpToolsProtocol):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End with the service, also in the middle of a stream, which has no end."""
+        super().shutdown()
+        scope: Any = {} if self.cycle is None else self.cycle.scope
+        if "call" in scope and getattr(scope["call"].endpoint, "media", "") == STREAM:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
@@ -144,6 +152,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = print) -> None:
             timeout_keep_alive=int(IDLE),
             timeout_graceful_shutdown=GRACE,
             access_log=False,
+            proxy_headers=False,
             log_config=None,
             server_header=False,
             backlog=BACKLOG,

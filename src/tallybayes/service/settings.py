@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tallybayes.errors import Option, TallyBayesError, did_you_mean, number
+from tallybayes.live import LiveOptions
 
 SHORTEST_TOKEN = 16
 LOOPBACK = "localhost", "127.0.0.1", "::1"
@@ -111,6 +112,8 @@ class Settings:
         Which requests are logged: "all", "errors" or "none".
     limits
         How much requests may take.
+    live
+        How models that learn are kept: snapshots, retention, refits.
 
     Examples
     --------
@@ -130,6 +133,7 @@ class Settings:
     origins: tuple[str, ...] = ()
     log: str = "all"
     limits: Limits = field(default_factory=Limits)
+    live: LiveOptions = field(default_factory=LiveOptions)
 
     def __post_init__(self) -> None:
         if not Path(self.folder).is_dir():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.live import LiveModel
 from tallybayes.modelfile import Stored, load
 from tallybayes.service.faults import Fault
-from tallybayes.sources.atomic_file import replacing, writing
+from tallybayes.sources.atomic_file import cannot, replacing, writing
 
 ENDING = ".tally"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
@@ -20,12 +23,26 @@ Look = tuple[int, int, int]
 
 
 class Shelved:
-    """A model as it is now."""
+    """A model as it is now: as in its file, its seed, or with what it has learnt since.
 
-    __slots__ = ("look", "name", "path", "stored")
+    Its log in the store is named by the file's content too: a file that is replaced begins anew.
+    """
 
-    def __init__(self, name: str, path: str, look: Look, stored: Stored) -> None:
-        self.name, self.path, self.look, self.stored = name, path, look, stored
+    __slots__ = ("fitted", "live", "log", "look", "name", "path", "seed")
+
+    def __init__(self, name: str, path: str, look: Look, data: bytes) -> None:
+        self.name, self.path, self.look = name, path, look
+        self.log = f"{name}@{blake2b(data, digest_size=8).hexdigest()}"
+        self.seed = load(BytesIO(data), path)
+        self.fitted = self.seed.fitted
+        self.live: LiveModel | None = None
+        if self.fitted.tally.classes:
+            self.fitted.model  # noqa: B018  (what cannot be estimated is refused now)
+
+    @property
+    def stored(self) -> Stored:
+        """The model with where it comes from, and what it has learnt since."""
+        return self.seed if self.live is None else self.live.export()
 
 
 class Shelf:
@@ -48,6 +65,7 @@ class Shelf:
         self.folder = Path(folder)
         self._open: dict[str, Shelved] = {}
         self._loading = Lock()
+        self.opened: Callable[[Shelved], None] = lambda shelved: None
 
     def names(self) -> Iterator[str]:
         """Go through the names of all models, in order."""
@@ -69,11 +87,17 @@ class Shelf:
             if look is None:
                 self._open.pop(name, None)
                 raise Fault(404, f"there is no model {name[:100]!r}; {self._known(name)}")
-            stored = load(path)
-            if stored.fitted.tally.classes:
-                stored.fitted.model  # noqa: B018  (what cannot be estimated is refused now)
-            self._open[name] = shelved = Shelved(name, path, look, stored)
+            try:
+                shelved = Shelved(name, path, look, Path(path).read_bytes())
+            except OSError as error:
+                raise cannot("read", path, error) from None
+            self.opened(shelved)
+            self._open[name] = shelved
             return shelved
+
+    def all_open(self) -> list[Shelved]:
+        """Return the models that are loaded."""
+        return [shelved for shelved in list(self._open.values()) if self.at_hand(shelved.name)]
 
     def _known(self, name: str) -> str:
         names = list(self.names())
@@ -85,9 +109,7 @@ class Shelf:
             raise TallyBayesError(
                 f"{name[:100]!r} is no name for a model; take up to 100 letters, digits, and _ . -"
             )
-        fitted = load(data).fitted
-        if fitted.tally.classes:
-            fitted.model  # noqa: B018
+        Shelved(name, "the model", (0, 0, 0), data)
         path = self.folder / f"{name}{ENDING}"
         new = not path.exists()
         with replacing(path) as file:

@@ -47,7 +47,7 @@ class Trained(Outcome):
         """Show what was understood of the data, and the scores."""
         if self.first_rows is not None:
             yield Heading(f"From the first {self.first_rows:,} rows only", 3)
-        yield from ModelSummary(self.stored.fitted).document()
+        yield from ModelSummary(self.stored.fitted, doubtful=False).document()
         if self.scores is not None:
             yield Heading("Every row predicted by the model of all others", 3)
             yield from self.scores.document()

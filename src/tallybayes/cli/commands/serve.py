@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import ValidationError, convert
 
 from tallybayes.cli import options
 from tallybayes.cli.console import Session
@@ -14,6 +15,11 @@ from tallybayes.cli.main import argument, command, option
 LIMITS = (
     "How much a request may take, or all together: body, upload, memory (bytes), records, rows, "
     "columns, seconds, requests, waiting, connections."
+)
+
+KEEP = (
+    "How models that learn are kept: snapshot_every, retain, refit_every, refit_rows (events), "
+    "keep (snapshots)."
 )
 
 
@@ -37,6 +43,7 @@ LIMITS = (
     option("--allow-origin origins", ["ORIGIN"], "A site whose pages may call it: https://..."),
     option("--log", ("all", "errors", "none"), "Which requests are logged.  [default: all]"),
     option("--limit limits", ["NAME=NUMBER"], LIMITS),
+    option("--keep live", ["NAME=NUMBER"], KEEP),
 )
 def serve(session: Session, folder: str, **stated: Any) -> None:
     """Answer over HTTP: score, learn, explain.
@@ -46,6 +53,7 @@ def serve(session: Session, folder: str, **stated: Any) -> None:
     without any data, goes to standard error; /docs says all that can be asked for.
     """
     try:
+        from tallybayes.live import LiveOptions
         from tallybayes.service import Limits, Settings, serve as run, tokens_in
     except ModuleNotFoundError as error:
         from tallybayes.errors import TallyBayesError
@@ -56,6 +64,12 @@ def serve(session: Session, folder: str, **stated: Any) -> None:
     said = {name: value for name, value in stated.items() if value not in (None, ())}
     if "limits" in said:
         said["limits"] = Limits.of(options.pairs(said["limits"], "--limit"))
+    if "live" in said:
+        try:
+            pairs = options.pairs(said["live"], "--keep")
+            said["live"] = convert(pairs, LiveOptions, strict=False)
+        except ValidationError as error:
+            raise click.UsageError(f"--keep: {error}.") from None
     if path := said.pop("token_file", None):
         said["tokens"] = tokens_in(Path(path).read_text(encoding="utf-8").splitlines(), path)
     settings = Settings(folder, **said)
