@@ -1,4 +1,21 @@
 """Spark, as users name it: ``from tallybayes import spark``; it needs ``tallybayes[spark]``."""
 
-from tallybayes.engines.spark import *  # noqa: F403
-from tallybayes.engines.spark import __all__ as __all__
+from tallybayes.engines.spark import (
+    CrossValidated,
+    TallyEstimator,
+    TallyEvaluator,
+    TallyModel,
+    cross_val,
+    evaluate,
+    fit,
+)
+
+__all__ = [
+    "CrossValidated",
+    "TallyEstimator",
+    "TallyEvaluator",
+    "TallyModel",
+    "cross_val",
+    "evaluate",
+    "fit",
+]

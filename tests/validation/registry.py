@@ -232,6 +232,7 @@ EVERY_SETTING = (
       for event, closed in EVENTS.items()),
     text(words=tb.Words(tf="log")),
     text(event="boolean", length_power=0.5),
+    text(length_power=0.5, length_offset=7.0),
     text(words=tb.Words(tf="log"), event="complement", length_power=1.0),
     text(words=tb.Words(tf="log"), event="complement"),
     text(words=tb.Words(ngrams=(1, 2))),

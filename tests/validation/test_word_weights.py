@@ -1,5 +1,7 @@
 """Exponents of words, against models refitted without each document and a general solver."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -66,7 +68,7 @@ def without_each(X, y, family, w=None):
 FAMILIES = [
     tb.Text(length_power=0.0),
     tb.Text(event="boolean", alpha=0.3),
-    tb.Text(min_df=2, length_power=1.0),
+    tb.Text(min_df=2, length_power=1.0, length_offset=2.5),
     tb.Text(vocabulary=("buy", "never", "win", "you")),
 ]
 
@@ -93,7 +95,7 @@ def test_what_each_word_says_is_what_a_model_without_the_document_says(n_classes
             found.indices[here], found.data[here], found.own[here], strict=True
         ):
             n, logs = words[names[place]]
-            assert times == pytest.approx(n / length**power, rel=1e-12)
+            assert times == pytest.approx(n / (length + family.length_offset) ** power, rel=1e-12)
             said = found.table[place] - totals[row]
             said[held.y[row]] = own
             np.testing.assert_allclose(said, logs, rtol=1e-9, atol=1e-9)
@@ -167,6 +169,12 @@ def test_a_document_s_evidence_is_divided_by_its_number_of_words_to_a_power():
         expected = said / np.sqrt(sizes)[:, None] + prior
         found = rooted.model_.joint_log_likelihood({"text": texts})
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+        further = tb.TextNB(event=event, length_power=0.5, length_offset=7.0).fit(X, y)
+        expected = said / np.sqrt(np.array(sizes) + 7.0)[:, None] + prior
+        found = further.model_.joint_log_likelihood({"text": texts})
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        contrast = further.explain(texts[0]).against()  # which shows the same sum
+        assert math.log(contrast.odds) == pytest.approx(abs(np.diff(found[0])[0]), rel=1e-9)
 
 
 DATA = documents(120, 3, longest=9)
@@ -280,6 +288,7 @@ def test_texts_are_weighed_beside_other_columns():
         (tb.TextNB(idf=True, calibration="words"), "closed form"),
         (tb.TextNB(event="bernoulli", length_power=0.5), "use event='boolean'"),
         (tb.TextNB(length_power=2.0), "length_power"),
+        (tb.TextNB(length_offset=-1.0), "length_offset"),
     ],
 )
 def test_what_cannot_be_is_refused(model, why):

@@ -49,6 +49,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "forget": "Take rows away again, as if never seen.",
         "merge": "Add models of different rows together.",
     },
+    "Serve": {
+        "serve": "Answer over HTTP: score, learn, explain.",
+    },
     "Rest": {
         "demo": "Walk through the examples of three lectures.",
         "warmup": "Compile all kernels ahead of time.",

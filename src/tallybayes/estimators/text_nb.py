@@ -48,7 +48,7 @@ class TextNB(NaiveBayes):
         How documents are spelled, and which tokens are left out.
     min_df, max_df, max_features, vocabulary, best
         Which of the counted words are used: see `Text`.
-    length_power
+    length_power, length_offset
         What a document's words say is divided by their number to this power: see `Text`.
     tf, norm
         What a word counts in a document.
@@ -100,6 +100,7 @@ class TextNB(NaiveBayes):
         vocabulary: Sequence[str] | None = None,
         best: int | None = None,
         length_power: float | None = None,
+        length_offset: float = 0.0,
         tf: str = "count",
         idf: bool = False,
         norm: str | None = None,
@@ -121,6 +122,7 @@ class TextNB(NaiveBayes):
         self.vocabulary = vocabulary
         self.best = best
         self.length_power = length_power
+        self.length_offset = length_offset
         self.tf = tf
         self.idf = idf
         self.norm = norm
@@ -149,8 +151,17 @@ class TextNB(NaiveBayes):
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""
         if words.idf is not None:  # only those were counted that are used
-            return Text(words, self.event, length_power=self.length_power)
-        choice = ("length_power", "min_df", "max_df", "max_features", "vocabulary", "best")
+            power, offset = self.length_power, self.length_offset
+            return Text(words, self.event, length_power=power, length_offset=offset)
+        choice = (
+            "length_power",
+            "length_offset",
+            "min_df",
+            "max_df",
+            "max_features",
+            "vocabulary",
+            "best",
+        )
         return Text(words, self.event, **{name: getattr(self, name) for name in choice})
 
     @property

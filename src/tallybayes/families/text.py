@@ -47,7 +47,8 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import Ratios
+from tallybayes.families.running import RunningWords
+from tallybayes.families.smoothing import LAPLACE, Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
 from tallybayes.sources import NumberedNames
@@ -98,6 +99,10 @@ class Text(Family, frozen=True):
         What a document's words say is divided by their number to this power: 0 leaves it, 0.5 is
         the square root, with 1 it is what a word says on average. When not given, 0.5 where a
         calibration weighs the words, and otherwise 0.
+    length_offset
+        What is added to the number of words before it is raised to that power: short documents are
+        divided by nearly the same, which keeps a few words from speaking as loudly as many. For
+        columns of a few words beside others.
 
     Examples
     --------
@@ -121,6 +126,7 @@ class Text(Family, frozen=True):
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
     length_power: float | None = None
+    length_offset: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, Words):
@@ -146,6 +152,7 @@ class Text(Family, frozen=True):
                     "those that are not; use event='boolean'"
                 )
             self._put(length_power=power)
+        self._put(length_offset=number(self.length_offset, "length_offset", least=0.0))
         if self.vocabulary is not None:
             self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
@@ -206,6 +213,34 @@ class Text(Family, frozen=True):
         """Choose the words and say how their counts become weights."""
         counted = counted.without_unused()
         return TextParameters(self, counted, *_chosen(counted, self))
+
+    def running(
+        self,
+        counted: WordCounts,
+        info: ColumnInfo,
+        exponents: Sequence[float],
+        words: WordWeights | None = None,
+    ) -> list[RunningWords] | None:
+        """Return words that follow the documents; choices of words need all of them anew.
+
+        So do words that are absent, weights that documents have together, and shares that a class
+        takes from all classes.
+        """
+        kind, alpha = self.words, LAPLACE if self.alpha is None else self.alpha
+        if not self.takes_all or self.event == "bernoulli" or kind.norm or kind.idf:
+            return None
+        counted, (exponent,) = counted.without_unused(), exponents
+        sums = np.ascontiguousarray(sums_of(counted, self.once).T)
+        if not alpha and not sums.any(axis=0).all():
+            return None
+        exponent_of: Any = exponent
+        if words is not None:  # which are relative to their mean, so that 0 is 0 for all
+            exponent_of = (lambda word: words.weights.get(word, exponent)) if exponent else 0.0
+        power = self.length_power
+        power = (0.0 if words is None else ROOT) if power is None else power
+        count = np.ones_like if self.once else np.log1p if kind.tf == "log" else np.asarray
+        complement, number_of = self.event == "complement", counted.terms.number_of
+        return [RunningWords(number_of, sums, alpha, count, complement, power, exponent_of)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +338,8 @@ class TextParameters(Parameters):
         data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
         if self.length_power:
             owner = np.repeat(np.arange(len(bags.indptr) - 1), np.diff(bags.indptr))
-            data = data / np.bincount(owner, data)[owner] ** self.length_power
+            lengths = np.bincount(owner, data) + self.text.length_offset
+            data = data / lengths[owner] ** self.length_power
         before = None if missing is None else out[missing]
         self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
@@ -368,7 +404,8 @@ class TextParameters(Parameters):
         if not self.text.once:
             weights *= bags.weighted(self.text.words).data
         present, absent = self._adds
-        shortened = max(float(weights.sum()), TINY) ** -self.length_power
+        length = float(weights.sum()) + self.text.length_offset
+        shortened = max(length, TINY) ** -self.length_power
         exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers] * shortened
         logs = times(present[numbers], (weights * shortened)[:, None])
         columns = (part.tolist() for part in (logs, weights, exponents))
@@ -450,6 +487,7 @@ class WordSums(UnitTerm):
             "idf": None if words.idf is None else words.idf.values[kept],
             "norm": words.norm,
             "length_power": of.length_power,
+            "length_offset": of.text.length_offset,
             "reader": words.pattern(),
         }
 

@@ -39,6 +39,7 @@ Where = Callable[..., str]
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
+LEAST = 1e-150  # to which sums may fade
 NOT_COUNTED = (
     "these rows were not counted; only rows that were counted can be forgotten, with the weight "
     "they had"
@@ -274,6 +275,15 @@ class TallyBlock(ABC):
         }
         return replace(mine, rows=rows, weight=weight, **parts).without_unused()
 
+    def scaled(self, factor: float) -> Self:
+        """Return the block in which every row counts so many times; rows stay whole numbers."""
+        parts: dict[str, Any] = {
+            name: part * factor if name in self.SIGNED else faded(part, factor)
+            for name, part in self.parts().items()
+            if name != "rows"
+        }
+        return replace(self, **parts)
+
     def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
         """Return both blocks with the keys of both."""
         return self, other
@@ -396,6 +406,11 @@ class TallyBlock(ABC):
         return all(a == b if name in self.KEYS else np.array_equal(a, b) for name, a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def faded(sums: Floats, factor: float) -> Floats:
+    """Return sums of which every row counts so many times; what is there does not vanish."""
+    return np.where(sums > 0.0, np.maximum(sums * factor, LEAST), 0.0)
 
 
 def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:

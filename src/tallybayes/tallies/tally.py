@@ -6,6 +6,7 @@ tally of a part can be taken away again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -28,6 +29,7 @@ from tallybayes.tallies.blocks import (
     TallyBlock,
     among,
     block_for,
+    faded,
     in_columns,
     refuse,
     weight_left,
@@ -255,6 +257,22 @@ class Tally:
                     f"{theirs.kind(name)} in the other; count both with the same schema"
                 )
         raise TallyBayesError("the two tallies differ in their target or the order of columns")
+
+    def scaled(self, factor: float) -> Tally:
+        """Return the tally of the same rows, each of which counts so many times as before.
+
+        It is the tally that had these weights from the start; the numbers of rows stay.
+
+        Examples
+        --------
+        >>> table, labels = {"status": ["Single", "Married"]}, ["Yes", "No"]
+        >>> Tally.of(table, labels).scaled(0.5) == Tally.of(table, labels, [0.5, 0.5])
+        True
+        """
+        if not 0.0 < factor < math.inf:
+            raise TallyBayesError(f"the factor of a tally is {factor!r}; it must be above 0")
+        blocks = [block.scaled(factor) for block in self.blocks]
+        return Tally(self.schema, self.classes, self.rows, faded(self.weight, factor), blocks)
 
     def with_schema(self, schema: Schema) -> Tally:
         """Return the same counts under a schema that also has other columns or declared values.

@@ -35,6 +35,7 @@ from tallybayes.tallies.blocks import (
     Support,
     TallyBlock,
     Where,
+    faded,
     in_columns,
     is_integral,
     refuse,
@@ -201,6 +202,11 @@ class WordCounts(TallyBlock):
             replace(part, pieces=(Pairs(keys[cut] - start, sums[cut]),))
             for part, cut, start in zip(super().split(n_parts), cuts, starts, strict=True)
         ]
+
+    def scaled(self, factor: float) -> WordCounts:
+        """Return the block in which every document counts so many times."""
+        sums = np.column_stack([self.pairs.sums[:, 0], faded(self.pairs.sums[:, 1:], factor)])
+        return replace(super().scaled(factor), pieces=(self.pairs._replace(sums=sums),))
 
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has, and add up those that were learnt lately."""

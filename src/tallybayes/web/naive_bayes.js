@@ -94,7 +94,7 @@ function wordWeights(term, x) {
   }
   const norm = term.norm && !term.once ? Math.hypot(...bag.values()) || 1 : 1;
   const length = [...bag.values()].reduce((a, b) => a + b, 0) / norm;
-  const below = norm * (length ** term.length_power || 1);
+  const below = norm * ((length + (term.length_offset ?? 0)) ** term.length_power || 1);
   return new Map([...bag].map(([place, weight]) => [place, weight / below]));
 }
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model.first_rows import about, plan_counting
+from tallybayes.model.plans import source_of
 from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
@@ -44,7 +46,7 @@ class Trained(Outcome):
         """Show what was understood of the data, and the scores."""
         if self.first_rows is not None:
             yield Heading(f"From the first {self.first_rows:,} rows only", 3)
-        yield from ModelSummary(self.stored.fitted).document()
+        yield from ModelSummary(self.stored.fitted, doubtful=False).document()
         if self.scores is not None:
             yield Heading("Every row predicted by the model of all others", 3)
             yield from self.scores.document()
@@ -120,6 +122,10 @@ def train(
         fitted = spec.fitted(tally, columns, calibration, rows.files[0])
         if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
+        if isinstance(found, Predictions):
+            table = tables[0] if tables else rows.sample.slice(0, 0)
+            first = source_of(table, plan.schema.names), plan.labels(table)
+            fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
     stored = Stored(fitted, provenance, spec.kept_beside(weight))
