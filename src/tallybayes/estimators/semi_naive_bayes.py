@@ -14,6 +14,7 @@ from tallybayes.evidence.search import can_weigh
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
+from tallybayes.model.doubts import warn_of
 from tallybayes.model.worth import Worth, worth_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -83,6 +84,7 @@ class SemiNaiveBayes(NaiveBayes):
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         """Weigh what the rows say, and count them in all views."""
+        warn_of(tally.schema)
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
         if not can_weigh(tally.rows):
             return tally, recipe, None

@@ -39,6 +39,7 @@ from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Factor, Model, Recipe
+from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
@@ -284,6 +285,7 @@ def diagnose(
     joints, shapes = tuple(_joints(rows, names[:MOST_TRIED])), _shapes(rows, names)
     notes += _advice(joints)
     warnings = tuple(_warnings(information, pairs, shapes))
+    warnings += tuple(map(str, doubts(rows.model.schema)))
     if gaps := rows.telling_gaps():
         warnings += (sentence_of(gaps),)
     return Diagnosis(n, rows.entropy, information, pairs, joints, shapes, warnings, tuple(notes))

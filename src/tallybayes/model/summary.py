@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
@@ -48,6 +49,7 @@ class ModelSummary(Renderable):
     """
 
     fitted: Fitted
+    doubtful: bool = True  # whether to say what was said before
 
     @property
     def classes(self) -> list[tuple[Any, int]]:
@@ -87,6 +89,11 @@ class ModelSummary(Renderable):
         if weighed is not None and weighed.how == "evidence":
             return []
         return ignored_gaps(self.fitted.tally)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What columns are probably not what they are taken for."""
+        return list(map(str, doubts(self.fitted.tally.schema))) if self.doubtful else []
 
     @property
     def worth_warning(self) -> str | None:
@@ -136,6 +143,7 @@ class ModelSummary(Renderable):
                 most=MOST_COLUMNS,
                 name="extra",
             )
+        yield from (f"warning: {doubt}" for doubt in self.doubts)
         if self.telling_gaps:
             yield f"warning: {sentence_of(self.telling_gaps)}"
         if self.worth_warning:
@@ -151,6 +159,7 @@ class ModelSummary(Renderable):
             "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
             "columns": [column._asdict() for column in self.columns()],
             "extra": [each._asdict() for each in self.extra()],
+            "doubts": self.doubts,
             "telling_gaps": self.telling_gaps,
             "worse_than_none": self.worth_warning,
         }
