@@ -35,7 +35,6 @@ _FROM = re.compile(
     r"from\s+(\S{1,80})(?:\s+\(([^()]{0,120}(?:\([^()]{0,80}\))?[^()]{0,80})\))?", re.I
 )
 _WITH = re.compile(r"\bwith\s+([\w-]{1,20})", re.I)
-_CAPITALS = re.compile(r"\b[A-Z]{3,15}\b")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[a-zA-Z]+")
 _SENDERS = {"from", "reply-to", "sender", "return-path", "x-sender", "errors-to", "resent-from"}
 _RECIPIENTS = {"to", "cc", "bcc", "resent-to", "apparently-to", "delivered-to", "x-original-to"}
@@ -60,7 +59,7 @@ def features(message: Message) -> dict[str, str]:
     >>> mail = Message(b"From: Ann <ann@home.example>\nSubject: Buy NOW\n\nCheap, cheap watches")
     >>> columns = features(mail)
     >>> columns["subject"], columns["neighbours"], columns["body"]
-    ('buy now case:NOW', 'buy_1_now', 'cheap watches')
+    ('buy now', 'buy_1_now', 'cheap watches')
     """
     tokens: dict[str, dict[str, None]] = {column: {} for column in COLUMNS}
     for column, token in _tokens(message):
@@ -87,7 +86,6 @@ def _tokens(message: Message) -> Iterator[tuple[str, str]]:
             links += page.addresses
             text = page.seen
             yield "html", f"seen:{_size(len(text))}"
-        yield from (("body", f"case:{word}") for word in set(_CAPITALS.findall(text)))
         words += _words(text)
     yield from (("body", word) for word in words)
     yield "parts", f"words:{_size(len(words))}"
@@ -143,7 +141,6 @@ def header_tokens(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str
             words = _words(value)
             yield from (("subject", word) for word in words)
             yield from (("neighbours", pair) for pair in neighbours(words))
-            yield from (("subject", f"case:{word}") for word in _CAPITALS.findall(value))
             yield from (("subject", f"sign:{sign}") for sign in set(value) & set("!?$%*[]#~"))
         elif name in _SENDERS or name in _RECIPIENTS:
             column = "sender" if name in _SENDERS else "recipients"

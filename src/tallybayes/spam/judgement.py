@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.spam.features import features
 from tallybayes.spam.lookup import Lookup
-from tallybayes.spam.messages import Message
 
 Answer = Literal["spam", "ham", "unsure"]
 
 FALSE_ALARM, MISS = 200.0, 10.0  # what mistakes cost, where it costs 1 to look at a message oneself
 EXIT_CODES: dict[Answer, int] = {"spam": 0, "ham": 1, "unsure": 2}
 ERROR = 3
-MOST_REASONS = 5  # of a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +102,14 @@ def judge(lookup: Lookup, columns: dict[str, str], cutoffs: Cutoffs) -> Judgemen
     return Judgement(cutoffs.answer(probability), probability, log_odds, evidence, learnt)
 
 
-def reasons(lookup: Lookup, message: Message, most: int = MOST_REASONS) -> dict[str, Any]:
-    """Return for each column the tokens that say most, with what they add to the log-odds."""
-    found: dict[str, Any] = {}
-    for name, text in features(message).items():
-        said, below = lookup.terms(name, text)
-        said.sort(key=lambda item: -abs(item[1]))
-        if said:
-            found[name] = [(token, weight / below) for token, weight in said[:most]]
-    return found
+def shown_of(name: str, judgement: Judgement) -> dict[str, Any]:
+    """Return what is said of a message, as data; `reasons` has the loudest part first."""
+    ham, spam = judgement.learnt
+    return {
+        "path": name,
+        "answer": judgement.answer,
+        "probability": judgement.probability,
+        "log_odds": judgement.log_odds,
+        "reasons": dict(judgement.strongest),
+        "learnt": {"ham": ham, "spam": spam},
+    }

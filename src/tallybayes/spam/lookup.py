@@ -20,7 +20,7 @@ import math
 import mmap
 import os
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -34,6 +34,7 @@ FULL = 0.85  # and the share of them that is filled before there are more
 FEWEST = 1_024
 ALIGNED = 64
 LONGEST_HEAD = 1 << 20
+DIGEST = 32  # bytes
 CODES = "QIId"  # of the arrays of keys, ham, spam and weights
 PERSON = 16  # bytes of a column's name that go into the hashes of its tokens
 CLASSES = HAM, SPAM = "ham", "spam"
@@ -224,10 +225,10 @@ class Lookup:
             self.rules, columns, self.ham, self.spam, keys, hams, spams, weights, self.extra, used
         )
 
-    def save(self, path: str | os.PathLike[str], stamp: Sequence[int]) -> None:
+    def save(self, path: str | os.PathLike[str], stamp: str) -> None:
         """Write the table to a file, whole or not at all."""
         head = {
-            "stamp": list(stamp),
+            "stamp": stamp,
             "rules": asdict(self.rules),
             "columns": {name: asdict(each) for name, each in self.columns.items()},
             "learnt": [self.ham, self.spam],
@@ -242,7 +243,7 @@ class Lookup:
                 file.write(each.tobytes())
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], stamp: Sequence[int]) -> Lookup | None:
+    def open(cls, path: str | os.PathLike[str], stamp: str) -> Lookup | None:
         """Open the table in a file, where it stays; None if it is not that of this model."""
         try:
             with Path(path).open("rb") as file:
@@ -250,7 +251,7 @@ class Lookup:
                     return None
                 head = json.loads(file.readline(LONGEST_HEAD))
                 start, slots = file.tell(), int(head["slots"])
-                if head["stamp"] != list(stamp) or slots < 1:
+                if head["stamp"] != stamp or slots < 1:
                     return None
                 content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             parts, at = list[Any](), start
@@ -278,10 +279,11 @@ def opened(path: str | os.PathLike[str]) -> Lookup | None:
         return None
 
 
-def stamp_of(path: str | os.PathLike[str]) -> tuple[int, ...]:
-    """Return what tells a model file from one that takes its place."""
-    found = Path(path).stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+def stamp_of(path: str | os.PathLike[str]) -> str:
+    """Return what tells a model file from one that takes its place: the digest at its end."""
+    with Path(path).open("rb") as file:
+        file.seek(-min(DIGEST, file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read().hex()
 
 
 def beside(path: str | os.PathLike[str]) -> Path:

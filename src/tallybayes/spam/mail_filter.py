@@ -34,7 +34,6 @@ from tallybayes.spam.lookup import (
     Lookup,
     Rules,
     beside,
-    opened,
     stamp_of,
 )
 from tallybayes.spam.messages import Message
@@ -45,7 +44,7 @@ from tallybayes.tokenizer import Words
 TEXT = Text(
     Words(tokens="whitespace", lowercase=False, min_length=1),
     event="boolean",
-    alpha=0.05,
+    alpha=0.1,
     length_power=0.5,
     length_offset=100.0,
 )
@@ -215,6 +214,11 @@ class MailFilter:
         self._stored = replace(self._stored, estimator=estimator)
 
     @property
+    def provenance(self) -> Provenance:
+        """Where it comes from."""
+        return self._stored.provenance
+
+    @property
     def noted(self) -> Mapping[str, Any]:
         """The plain data that are kept in its file."""
         return _kept(self._stored)
@@ -241,14 +245,11 @@ def changing_filter(path: str | os.PathLike[str]) -> Iterator[MailFilter]:
         mail.save_lookup(path)
 
 
-def quick(path: str | os.PathLike[str]) -> tuple[Lookup, Cutoffs]:
-    """Return what is needed to judge, from the table beside the model or else from the model."""
-    found = opened(path)
-    if found is None:
-        mail = MailFilter.open(path)
-        mail.save_lookup(path)
-        found = mail.lookup
-    return found, Cutoffs(*found.extra["cutoffs"])
+def quick(path: str | os.PathLike[str]) -> Lookup:
+    """Return what judges, from the model itself; the table beside it is made anew."""
+    mail = MailFilter.open(path)
+    mail.save_lookup(path)
+    return mail.lookup
 
 
 def tally_of(rows: Sequence[Mapping[str, str]], labels: Sequence[str]) -> Tally:
