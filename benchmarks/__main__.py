@@ -5,7 +5,16 @@ python -m benchmarks core text     some of them; the others stay as they were me
 """
 
 from benchmarks.run import Page
-from benchmarks.speed import core, estimators, evidence, explanations, files, text, validation
+from benchmarks.speed import (
+    core,
+    estimators,
+    events,
+    evidence,
+    explanations,
+    files,
+    text,
+    validation,
+)
 
 FIRST = (
     "Written by `make bench` (some parts of it: `python -m benchmarks core text`) from `benchmarks.json`; "
@@ -16,6 +25,7 @@ FIRST = (
 )
 PARTS = {
     "core": core.part,
+    "events": events.part,
     "estimators": estimators.part,
     "text": text.part,
     "validation": validation.part,

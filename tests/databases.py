@@ -117,6 +117,6 @@ def start_server():
 
 def remove_server(server):
     """Stop a server and delete what it left."""
-    server.stop()
+    server.stop("QUIT")
     shutil.rmtree(server.folder, ignore_errors=True)
     (server.folder.parent / f"{server.folder.name}.txt").unlink(missing_ok=True)

@@ -113,7 +113,8 @@ def number(
         wanted += "" if least == -math.inf else f", at least {least:g}"
         wanted += "" if above == -math.inf else f", greater than {above:g}"
         wanted += f", at most {most:g}" if found > most else ""
-        raise TallyBayesError(f"{what} is {value!r}; it must be {wanted}")
+        plain = getattr(value, "tolist", lambda: value)()  # 5.0, not np.float64(5.0)
+        raise TallyBayesError(f"{what} is {plain!r}; it must be {wanted}")
     return found
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
+
+import numpy as np
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.value import Value
+
+Reader = Callable[[Any], Any]
+
+ODD = TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError
+LARGEST_PLAIN = 1e100  # sums of squares of numbers up to this are finite, with any usual weight
+LARGEST_WHOLE = 2**53
 
 
 class Kind(Value, frozen=True):
@@ -64,6 +72,15 @@ class Kind(Value, frozen=True):
         """What a row without any value counts as, if it is counted as anything."""
         return None
 
+    def reader(self, known: Sequence[Any]) -> Reader | None:
+        """Return the function that checks and encodes one plain value; None: there is none.
+
+        What it takes can be counted, in whatever rows: of anything else, and of what is odd, it
+        raises one of `ODD`. A missing value is None. The values that the column was counted by, if
+        it was by values, are `known`.
+        """
+        return None
+
     def fits(self, counted: Kind) -> bool:
         """Tell whether what was counted is what this kind, which a family wants, stands for."""
         return self == counted
@@ -109,3 +126,20 @@ def unequal(name: str, mine: Any, other: Any, remedy: str) -> TallyBayesError:
     return TallyBayesError(
         f"column {name!r} is {mine} on one side and {other} on the other; {remedy}"
     )
+
+
+def plain_number(value: Any) -> float | None:
+    """Return a number of a record, None if it is missing; what is odd, infinite or huge is not."""
+    if type(value) is float:
+        if -LARGEST_PLAIN < value < LARGEST_PLAIN:
+            return value
+        if value != value:
+            return None
+        raise OverflowError
+    if value is None:
+        return None
+    if not isinstance(value, int | float | np.number | np.bool_):
+        raise TypeError
+    if isinstance(value, int | np.integer) and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
+        raise OverflowError
+    return plain_number(float(value))

@@ -32,7 +32,7 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.kind import Kind as Kind, unequal
+from tallybayes.kind import LARGEST_WHOLE, Kind as Kind, Reader, plain_number, unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tokenizer import Words
@@ -112,6 +112,17 @@ class Numeric(_Values, frozen=True):
             return logarithms(values, names, cells.rows.start, cells.counted)
         return self._contiguous(values)
 
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return the function that checks one number, and takes its logarithm if asked to."""
+        if not self.log:
+            return plain_number
+
+        def read(value: Any) -> float | None:
+            x = plain_number(value)
+            return None if x is None else math.log(x)
+
+        return read
+
     def passes(self, source: Source) -> bool:
         """Tell whether the source's memory can go to the kernels as it is."""
         return not self.log and _Values.passes(self, source)
@@ -170,6 +181,26 @@ class Categories(_Values, frozen=True):
         if values.dtype.kind in "iu" and values.dtype != np.uint64:
             return Coded(self._contiguous(values), None)
         return coded_by_value(values, [cells.names[place] for place in cells.reads])
+
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return the function that lets values pass that are of the type of the known ones."""
+        type_: Any = type(known[0]) if known else None
+
+        def read(value: Any) -> Any:
+            value = value.item() if isinstance(value, np.generic) else value
+            # beside a gap that is NaN whole numbers are decimal ones: see `sorted_labels`
+            if value is None or (value != value and type(value) is float and type_ is not int):
+                return None
+            if type(value) is not type_:
+                raise TypeError
+            if type_ is int and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
+                raise OverflowError
+            return value
+
+        def read_text(value: Any) -> Any:
+            return value if type(value) is str else read(value)
+
+        return read_text if type_ is str else read
 
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind with the values that both declare."""
@@ -242,6 +273,16 @@ class Intervals(_Values, frozen=True):
         edges = [kind.edges or () for kind in cells.kinds]
         codes = interval_codes(cells.stacked().T, edges, len(cells))
         return Coded(codes, tuple(range(len(each) + 1) for each in edges))
+
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return the function that checks one number and finds its interval."""
+        edges = self.edges or ()
+
+        def read(value: Any) -> int | None:
+            x = plain_number(value)
+            return None if x is None else bisect_left(edges, x)
+
+        return read
 
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind, which must have the same edges on both sides."""
@@ -327,6 +368,16 @@ class Binary(_Sums, frozen=True):
     def __post_init__(self) -> None:
         self._put(threshold=number(self.threshold, "threshold"))
 
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return the function that checks one number, and whether it exceeds the threshold."""
+        threshold = self.threshold
+
+        def read(value: Any) -> bool | None:
+            x = plain_number(value)
+            return None if x is None else x > threshold
+
+        return read
+
     def encode(self, cells: Cells) -> Array | Sparse:
         """Return the numbers; a sparse matrix stays one if its zeros do not count."""
         block = _Sums.encode(self, cells)
@@ -349,6 +400,17 @@ class Count(_Sums, frozen=True):
     """
 
     bag: str = "words"
+
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return the function that checks one number, which is not negative."""
+
+        def read(value: Any) -> float | None:
+            x = plain_number(value)
+            if x is not None and x < 0.0:
+                raise ValueError
+            return x
+
+        return read
 
 
 register_kind(Words)
@@ -511,6 +573,10 @@ class Joint(Kind, frozen=True):
                 known &= ready[place, part] >= 0
             codes[:, unit] = np.where(known, at, -1)
         return Coded(codes, None)
+
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return what takes all that the columns' own kinds take."""
+        return lambda value: value
 
     @property
     def absent(self) -> Label:

@@ -44,6 +44,10 @@ class Empirical(Value, frozen=True):
         shares: Floats = (weight + self.alpha) / total
         return shares
 
+    def share(self, weight: float) -> float:
+        """Return what a class of this weight has, of a total that all classes share."""
+        return weight + self.alpha
+
     def fractions(self, weight: Floats) -> Fractions:
         """Return what the probabilities come from: counts and what is added, above and below."""
         more = self.alpha * len(weight)

@@ -89,3 +89,25 @@ def test_a_side_without_a_value_leaves_a_column_to_the_other_when_models_merge()
         same_model(model, expected, whole)
     both = one + NaiveBayes().fit(empty, ["p", "q"])
     assert both.n_features_in_ == 2
+
+
+def test_what_a_learner_learnt_is_taken_over():
+    table, y = {"a": NUMBERS.tolist(), "b": ["x", "y"] * 20}, LABELS
+    model = NaiveBayes().fit({name: values[:30] for name, values in table.items()}, y[:30])
+    learner = model.learner()
+    for k in range(30, 40):
+        record = {name: values[k] for name, values in table.items()}
+        before = learner.test_then_learn(record, y[k])
+        assert list(before.values()) == pytest.approx(
+            NaiveBayes()
+            .fit({name: values[:k] for name, values in table.items()}, y[:k])
+            .predict_proba([record])[0]
+        )
+    assert model.tally_.rows.sum() == 30  # until it is asked to
+    same_model(model.take_over(learner), NaiveBayes().fit(table, y), table)
+    learner.learn({"a": 3.0}, "between")
+    assert model.take_over(learner).classes_.tolist() == ["between", "high", "low"]
+    other = NaiveBayes().fit({"b": ["x", "y"]}, ["low", "high"])
+    with pytest.raises(tb.TallyBayesError, match="other columns than this model"):
+        other.take_over(learner)
+    assert other.schema_.names == ("b",)

@@ -157,13 +157,14 @@ def left_out_normals(rng, n, k, c):
 
 
 def left_out_counts(rng, n, k, c):
-    for dtype, weights, table in product((np.float64, np.int64), WEIGHTS, (False, True)):
+    choices = (np.float64, np.int64), WEIGHTS, (False, True), (False, True)
+    for dtype, weights, table, cells in product(*choices):
         sums = rng.integers(0, 12, (c, k)).astype(float)
         alpha = np.full(k, rng.choice([0.0, 0.5])) if table else rng.uniform(0.0, 1.0, k)
         with np.errstate(divide="ignore"):  # some are beyond the table
             logs = np.log(np.arange(9 if table else 0) + alpha[0])
         inputs = sparse(rng, n, k, dtype), labels(rng, n, c), weights(rng, n), sums, logs, alpha
-        yield inputs, [np.full(n, np.nan)]
+        yield inputs, [np.zeros(k) if cells else None, np.full(n, np.nan)]
 
 
 def score_test(rng, n, k, c):

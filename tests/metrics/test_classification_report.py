@@ -111,7 +111,8 @@ def test_a_score_undefined_in_a_fold_is_left_out_of_the_mean_with_a_note():
 
 
 def of_shares(n_no, n_yes, **options):
-    return Predictions.of(["no"] * n_no + ["yes"] * n_yes, [[0.5, 0.5]] * (n_no + n_yes), **options)
+    proba = [[0.8, 0.2]] * n_no + [[0.5, 0.5]] * n_yes
+    return Predictions.of(["no"] * n_no + ["yes"] * n_yes, proba, **options)
 
 
 def test_it_notes_that_accuracy_misleads_above_four_fifths_of_one_class():
@@ -121,7 +122,7 @@ def test_it_notes_that_accuracy_misleads_above_four_fifths_of_one_class():
         assert of_shares(80, 20).report().notes == ()
     assert "misleads: 81.0 % of the rows are of class 'no'" in str(found)
     weighed = of_shares(2, 1, sample_weight=[1, 1, 18]).report()
-    assert "90.0 % of the rows are of class 'yes'" in weighed.notes[0]
+    assert "90.0 % of the rows are of class 'yes'" in weighed.notes[-1]
 
 
 def test_rows_that_were_thought_impossible_are_counted():

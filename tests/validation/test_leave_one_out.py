@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
+from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes import families
@@ -356,6 +357,22 @@ def test_what_is_added_of_the_widest_column_may_change_with_every_row(widest, tw
     for fraction in (1e-9, 1e-2):
         family = tb.Gaussian(0.0, tb.AdditiveFloor(fraction))
         assert_joint_as_refitted(X, y, [0, 6, 7, 8, 1999], family)
+
+
+@pytest.mark.parametrize("family", [tb.Multinomial(), tb.Complement(), tb.Bernoulli()])
+@pytest.mark.parametrize("share", [1.0, 0.25])
+def test_cells_of_a_sparse_matrix_may_be_stored_in_parts(family, share, twin):
+    rng = np.random.default_rng(12)
+    X = csr_array((share * rng.integers(1, 4, 300), rng.integers(0, 9, 300), np.arange(0, 301, 6)),
+                  shape=(50, 9))  # fmt: skip
+    assert not X.has_canonical_format
+    whole = X.toarray()
+    y = rng.integers(0, 3, 50)
+    proba = tb.NaiveBayes(family).cross_val(X, y, folds="loo").proba
+    for row in (0, 7, 49):
+        rest = np.delete(whole, row, 0), np.delete(y, row)
+        expected = tb.NaiveBayes(family).fit(*rest).predict_proba(whole[[row]])
+        np.testing.assert_allclose(proba[[row]], expected, rtol=1e-9)
 
 
 def test_many_columns_do_not_underflow(twin):

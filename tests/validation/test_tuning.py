@@ -230,6 +230,8 @@ def calls(monkeypatch):
 
     watch(LabelledRows, "of")
     watch(Tally, "of_blocks")
+    # the chosen model is also judged by some of its rows
+    monkeypatch.setattr("tallybayes.estimators.naive_bayes.appraised", lambda *rows: None)
     return calls
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FORMS = ("text", "markdown", "latex", "html", "json")
 FAULT, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
+NUMBERS = r"[\d.,]+| \(and in .* more folds\)"
 PATIENCE = 0.5  # seconds of work before a bar is shown
 REMEDIES = {
     errno.ENOENT: "; check how the name is written, and the current folder",
@@ -149,7 +151,8 @@ class Session:
     def warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
         """Say a warning that has not been said yet."""
         text = in_flags(str(message), getattr(message, "remedies", ()))
-        if text not in self.warned:
+        said = {re.sub(NUMBERS, "", each) for each in self.warned}  # of other rows or folds, too
+        if re.sub(NUMBERS, "", text) not in said:
             self.warned.append(text)
             self.say(f"warning: {text}")
 
@@ -217,7 +220,12 @@ def in_flags(text: str, remedies: Iterable[Option]) -> str:
     for each in remedies:
         name, value = each.name.replace("_", "-"), each.value
         if isinstance(value, Mapping):
-            words = [["--column", f"{column}={kind}"] for column, kind in value.items()]
+            words = [
+                [f"--{kind}", column]
+                if kind in ("drop", "text")
+                else ["--column", f"{column}={kind}"]
+                for column, kind in value.items()
+            ]
         elif value is ... or isinstance(value, bool):
             words = [[f"--no-{name}" if value is False else f"--{name}"]]
         else:

@@ -52,6 +52,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Mail": {
         "spam": "Judge mail, by what was learnt of sorted mail.",
     },
+    "Serve": {
+        "serve": "Answer over HTTP: score, learn, explain.",
+    },
     "Rest": {
         "demo": "Walk through the examples of three lectures.",
         "warmup": "Compile all kernels ahead of time.",

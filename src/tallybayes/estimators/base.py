@@ -25,6 +25,7 @@ from tallybayes.evidence.diagnosis import diagnose
 from tallybayes.explanations import counterfactuals, explain, explain_all
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.worth import Worth
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.rendering import plain
 from tallybayes.schema import Schema
@@ -105,9 +106,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Settle what the columns are, and count rows."""
         return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema_of(rows))
 
-    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
-        """Say how a model is estimated of rows that were counted; they may be counted anew."""
-        return tally, self._recipe(tally, ())
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
+        """Say how a model is estimated of rows that were counted, which may be counted anew.
+
+        And what it is worth, if that is known.
+        """
+        return tally, self._recipe(tally, ()), None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count labelled rows, and forget everything counted before.
@@ -126,8 +130,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         with self._all_or_nothing():
             self._fitted, self._calibration = None, None
             rows = self._labelled(X, y, sample_weight, reset=True)
-            tally, recipe = self._estimated(rows, self._tally(rows))
-            return self._become(tally, recipe, rows.labels, estimate=True)
+            tally, recipe, worth = self._estimated(rows, self._tally(rows))
+            return self._become(tally, recipe, rows.labels, worth, estimate=True)
 
     def prepare(
         self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
@@ -185,11 +189,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
                 raise
 
     def _become(
-        self, tally: Tally, recipe: Recipe, labels: Array | None = None, *, estimate: bool = False
+        self,
+        tally: Tally,
+        recipe: Recipe,
+        labels: Array | None = None,
+        worth: Worth | None = None,
+        *,
+        estimate: bool = False,
     ) -> Self:
         """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
         classes = labels_like(self.classes_ if labels is None else labels, recipe.classes(tally))
-        fitted = Fitted(tally, recipe, classes)
+        fitted = Fitted(tally, recipe, classes, worth)
         if estimate:
             fitted.model  # noqa: B018  (what cannot be estimated is refused now)
         self._fitted, self.classes_ = fitted, classes
@@ -347,7 +357,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             features = NumberedNames(features)
         self._set_names(features, not isinstance(features, NumberedNames))
         labels = np.array(fitted.classes) if labels is None else labels
-        self._become(fitted.tally, fitted.recipe, labels)
+        self._become(fitted.tally, fitted.recipe, labels, fitted.worth)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

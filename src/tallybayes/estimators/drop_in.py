@@ -65,8 +65,8 @@ class DropIn(TallyClassifier):
             return "rows without weight name classes, as in scikit-learn"
         return ""
 
-    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
-        return tally, self._recipe(tally, _weightless(rows))
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, None]:
+        return tally, self._recipe(tally, _weightless(rows)), None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; any sequence of calls gives what one `fit` on all rows gives.

@@ -21,12 +21,16 @@ from tallybayes.estimators.checks import (
     is_table,
     unmixed,
 )
+from tallybayes.evidence.appraisal import appraised
 from tallybayes.families.categorical import Unseen
-from tallybayes.model import Fitted, Recipe, most_informative
+from tallybayes.model import Fitted, Learner, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.doubts import warn_of
+from tallybayes.model.first_rows import schema_of
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
-from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
+from tallybayes.model.specification import DROP, ColumnSpec, column_spec
 from tallybayes.model.summary import ModelSummary
+from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
@@ -124,16 +128,21 @@ class NaiveBayes(TallyClassifier):
         self.calibration = calibration
         self.missing = missing
 
-    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
+        warn_of(tally.schema)
         if self.missing == "ignore" and (telling := ignored_gaps(tally)):
             warn(sentence_of(telling), TallyBayesWarning, REMEDY)
-        recipe, how = self._recipe(tally, ()), self._how()
-        if how is not None:
+        recipe, how, worth = self._recipe(tally, ()), self._how(), None
+        if how is None:
+            worth = appraised(tally, recipe, rows.X, rows.labels, rows.weights)
+            if worth is not None and worth.held_out.is_worse:
+                warn(worth.warning(None), TallyBayesWarning)
+        else:
             ready = self._prepared(tally.schema, recipe, rows)
             left_out = LeaveOneOut(ready.data, tally)
             self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
             recipe = replace(recipe, calibration=self._calibration)
-        return tally, recipe
+        return tally, recipe, worth
 
     def _how(self) -> How | None:
         """Return how evidence is weighed, if it is."""
@@ -192,6 +201,40 @@ class NaiveBayes(TallyClassifier):
             tally = before.tally - Tally.of(source, labels, weights, schema=before.tally.schema)
             declared = self._declared(before.recipe.declared_classes)
             return self._become(tally, self._recipe(tally, declared))
+
+    def learner(self) -> Learner:
+        """Return what learns and scores single records in microseconds, from all that was learnt.
+
+        It has a tally of its own, which `take_over` brings back.
+
+        Examples
+        --------
+        >>> from tallybayes import NaiveBayes
+        >>> visits = {"pages": [1.0, 2.0, 9.0, 8.0]}
+        >>> model = NaiveBayes().fit(visits, ["no", "no", "yes", "yes"])
+        >>> learner = model.learner()
+        >>> before = learner.test_then_learn({"pages": 7.0}, "yes")
+        >>> model.take_over(learner).tally_.rows.tolist()
+        [2, 3]
+        """
+        return Learner(self.fitted_)
+
+    def take_over(self, learner: Learner) -> Self:
+        """Become what a learner has come to, which this model made.
+
+        Parameters
+        ----------
+        learner
+            What `learner` returned; it may learn on.
+        """
+        with self._all_or_nothing():
+            before, tally = self.fitted_, learner.fitted.tally
+            if tally.schema != before.tally.schema:
+                raise TallyBayesError(
+                    "the learner counts other columns than this model; take one that "
+                    "model.learner() returned since columns were added"
+                )
+            return self._become(tally, self._recipe(tally, before.recipe.declared_classes))
 
     def merge(self, other: Self) -> Self:
         """Add what another model has counted; the result is the model of all rows together.
@@ -307,8 +350,7 @@ class NaiveBayes(TallyClassifier):
     def _schema_of(self, rows: Any = None) -> Schema:
         """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
-        declared, self._spec = resolve(self._spec, source, labels, weights)
-        schema = Schema.infer(source, declared, target=target)
+        schema, self._spec = schema_of(source, labels, weights, self._spec, target)
         if self.missing not in (None, *get_args(Missing)):
             raise TallyBayesError(f"missing is {self.missing!r}; say 'ignore' or 'evidence'")
         gaps = self.missing == "evidence" and not isinstance(source, SparseMatrix)

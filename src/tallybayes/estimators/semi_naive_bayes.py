@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.evidence import Joints, Views, weigh_evidence
@@ -14,6 +14,8 @@ from tallybayes.evidence.search import can_weigh
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
+from tallybayes.model.doubts import warn_of
+from tallybayes.model.worth import Worth, worth_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 
@@ -80,15 +82,20 @@ class SemiNaiveBayes(NaiveBayes):
         self.unseen = unseen
         self.positive = positive
 
-    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+    def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         """Weigh what the rows say, and count them in all views."""
+        warn_of(tally.schema)
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
         if not can_weigh(tally.rows):
-            return tally, recipe
+            return tally, recipe, None
         evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)
         self._calibration = evidence.calibration
         tally = Tally.of(X, y, w, schema=evidence.schema)
-        return tally, replace(self._recipe(tally, ()), calibration=evidence.calibration)
+        recipe = replace(self._recipe(tally, ()), calibration=evidence.calibration)
+        worth = worth_of(evidence.predictions, recipe.prior)
+        if worth is not None and worth.held_out.is_worse:
+            warn(worth.warning(recipe.calibration), TallyBayesWarning)
+        return tally, recipe, worth
 
     @property
     def gains_(self) -> Mapping[str, float]:

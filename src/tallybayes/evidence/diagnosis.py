@@ -39,6 +39,7 @@ from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Factor, Model, Recipe
+from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
@@ -55,6 +56,7 @@ TIE = 9  # decimals of bits beyond which there is only rounding
 LISTED, WARNED = 0.3, 0.5  # lower limits of rank correlations
 PAIRED = 20  # rows that have a value of both
 SHAPED = 30  # rows below which no shape can be told
+ROWS_SHAPED = 1_000  # that suffice for it
 STRAIGHT, LEANING, SKEWED, HEAVY, FEW_VALUES = 0.985, 0.1, 0.5, 0.5, 10
 
 TOO_FEW = "too few rows to tell"
@@ -283,9 +285,18 @@ def diagnose(
     joints, shapes = tuple(_joints(rows, names[:MOST_TRIED])), _shapes(rows, names)
     notes += _advice(joints)
     warnings = tuple(_warnings(information, pairs, shapes))
+    warnings += tuple(map(str, doubts(rows.model.schema)))
     if gaps := rows.telling_gaps():
         warnings += (sentence_of(gaps),)
     return Diagnosis(n, rows.entropy, information, pairs, joints, shapes, warnings, tuple(notes))
+
+
+def better_families(fitted: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, str]:
+    """Return what to try for columns that are taken for normal and are not, the farthest first."""
+    rows = _Rows.of(fitted, X, y, sample_weight, ROWS_SHAPED, 0)
+    names = [each.column for each, _ in rows.told(rows.columns())]
+    shapes = sorted(_shapes(rows, names), key=lambda each: each.correlation)
+    return {each.column: each.better for each in shapes if each.better}
 
 
 class _Columns(NamedTuple):

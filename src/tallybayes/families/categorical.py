@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,12 +27,14 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
+from tallybayes.families.running import RunningShares
 from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
+from tallybayes.tokenizer import WordWeights
 
 Unseen = Literal["ignore", "smooth", "error"]
 Layout = tuple[Array, Array, Array, Array, Array]
@@ -100,6 +103,24 @@ class Categorical(Family, frozen=True):
         how, logs = self.unseen or "ignore", safe_log(fractions.p)
         return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, fractions)
 
+    def running(
+        self,
+        counted: Codes,
+        info: ColumnInfo,
+        exponents: Sequence[float],
+        words: WordWeights | None = None,
+    ) -> list[RunningShares] | None:
+        """Return shares that follow the rows; those of the m-estimate need all of them."""
+        if self.m is not None:
+            return None
+        labels = [
+            dict.fromkeys((*seen, *more))
+            for seen, more in zip(counted.labels, info.declared or repeat(()), strict=False)
+        ]
+        alphas = alpha_of_each(self.alpha, info.names).tolist()
+        counts = counted.with_labels(tuple(map(tuple, labels)))
+        return running_shares(counts, alphas, exponents, self.unseen or "ignore")
+
     def added(
         self, info: ColumnInfo, unit: int, values: Sequence[Label], known: int
     ) -> tuple[Floats, float]:
@@ -112,6 +133,22 @@ class Categorical(Family, frozen=True):
             return np.full((len(info.classes), len(values)), alpha), alpha * known
         p = 1.0 / max(known, 1) if self.p is None else self.p
         return self.m * guesses(p, info.classes, values, info.names[unit]), self.m
+
+
+def running_shares(
+    counted: Codes, alphas: Sequence[float], exponents: Sequence[float], unseen: str
+) -> list[RunningShares] | None:
+    """Return shares of the values of each column; None if a class takes those of all classes."""
+    tables = [counted.weight[:, here] for here in counted.columns()]
+    for table, alpha in zip(tables, alphas, strict=True):
+        if not alpha and not (table.sum(axis=1) > 0.0).all():
+            return None
+    return [
+        RunningShares(labels, table, alpha, unseen, exponent)
+        for labels, table, alpha, exponent in zip(
+            counted.labels, tables, alphas, exponents, strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True, eq=False)

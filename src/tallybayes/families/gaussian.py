@@ -11,6 +11,7 @@ wait. Mean and variance are those of log x, which is what was counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,11 +22,13 @@ from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
 from tallybayes.families.registry import register
+from tallybayes.families.running import RunningNormal
 from tallybayes.families.terms import Quadratic
 from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
+from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
 
 CONSTANT = "the same in every row that was counted"
@@ -46,6 +49,16 @@ class RelativeFloor(Value, frozen=True):
 
     def __post_init__(self) -> None:
         self._put(fraction=number(self.fraction, "a floor's fraction", above=0.0))
+
+    def of_unit(self, unit: int) -> RelativeFloor:
+        """Return the floor of one column."""
+        return self
+
+    def lift_one(self, variance: float, of_column: float, within: float) -> float:
+        """Do what `lift` does for one variance."""
+        floor = self.fraction * of_column
+        lifted = variance if variance > floor else max(floor, within)
+        return lifted if of_column > 0.0 else 0.0
 
     def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, none below the floor."""
@@ -73,6 +86,16 @@ class AdditiveFloor(Value, frozen=True):
         self._put(fraction=number(self.fraction, "a floor's fraction", least=0.0))
         if self.of is not None and not isinstance(self.of, np.ndarray):
             number(self.of, "the variance that a floor is a fraction of", least=0.0)
+
+    def of_unit(self, unit: int) -> AdditiveFloor | None:
+        """Return the floor of one column; None if it follows the rows of all columns."""
+        if isinstance(self.of, np.ndarray):
+            return AdditiveFloor(self.fraction, float(self.of[unit]))
+        return self if self.of is not None else None if self.fraction else AdditiveFloor(0.0, 0.0)
+
+    def lift_one(self, variance: float, of_column: float, within: float) -> float:
+        """Do what `lift` does for one variance."""
+        return variance + self.fraction * float(self.of)
 
     def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, the floor added."""
@@ -127,6 +150,29 @@ class Gaussian(Family, frozen=True):
         seen = everything.rows > 0
         used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
         return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.kind.log)
+
+    def running(
+        self,
+        counted: Moments,
+        info: ColumnInfo,
+        exponents: Sequence[float],
+        words: WordWeights | None = None,
+    ) -> list[RunningNormal] | None:
+        """Return bell curves that follow the rows, unless all of them share a floor that does."""
+        relative = isinstance(self.floor, RelativeFloor)
+        units = []
+        for unit, exponent in enumerate(exponents):
+            floor = self.floor.of_unit(unit)
+            if floor is None:
+                return None
+            weight, mean, m2 = (
+                part[:, unit].tolist() for part in (counted.weight, counted.mean, counted.m2)
+            )
+            fraction = floor.fraction if relative else 0.0
+            units.append(
+                RunningNormal(weight, mean, m2, self.ddof, floor.lift_one, fraction, exponent)
+            )
+        return units
 
     def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say where a variance comes from that is not simply that of its class."""

@@ -344,11 +344,15 @@ def _bag(family: Any, task: LeaveOneOutTask) -> LeftOut | None:
         return engine(task)
     if getattr(family, "norm", False):
         return None
-    rows, counts, every = _as_sparse(task.block), task.counted.sums, np.ones(len(alpha), bool)
+    counts, every = task.counted.sums, np.ones(len(alpha), bool)
+    # a sum of logarithms may take the values of a cell one by one, and sorting all takes long
+    whole = isinstance(family, Multinomial) and bool((counts == np.rint(counts)).all())
+    apart = whole and isinstance(task.block, Sparse)
+    rows = cast(Sparse, task.block) if apart else _as_sparse(task.block)
     if yes_or_no:
         rows = _stored(rows, rows.data > family.threshold)
         rows = rows._replace(data=np.ones(len(rows.data)))
-    bags = LeftBags(task, rows, counts, alpha, every, every)
+    bags = LeftBags(task, rows, counts, alpha, every, every, apart=apart)
     sums = counts.sum(axis=0)[None] if isinstance(family, Complement) else counts
     return LeftOut(bags.scores_of(family), bags.emptied | bags.holds_most(sums))
 
@@ -406,7 +410,7 @@ class LeftBags:
 
     `counts` stand by class (down) and word (across). `base` marks the words that are used without a
     row that does not have them, `after` those used without a row that has them. Rows that are
-    `missing` say nothing, by the words that they lack either.
+    `missing` say nothing, by the words that they lack either. Values of one cell may be `apart`.
     """
 
     task: LeaveOneOutTask
@@ -416,6 +420,7 @@ class LeftBags:
     base: Mask
     after: Mask
     missing: Mask | None = None
+    apart: bool = False
 
     @cached_property
     def owner(self) -> Array:
@@ -485,7 +490,9 @@ class LeftBags:
         scoring.sparse_counts(self.kept[:3], None, table, out)
         others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
         out -= self.lengths[:, None] * others
-        sums = scoring.left_out_counts(self.kept[:3], y, self.task.of.w, self.counts, self.alpha)
+        sums = scoring.left_out_counts(
+            self.kept[:3], y, self.task.of.w, self.counts, self.alpha, self.apart
+        )
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
 

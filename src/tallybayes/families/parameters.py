@@ -26,6 +26,7 @@ from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
 if TYPE_CHECKING:
+    from tallybayes.families.running import RunningUnit
     from tallybayes.families.terms import UnitTerm
     from tallybayes.tokenizer import WordWeights
 
@@ -294,6 +295,20 @@ class Family(Value, frozen=True):
         if getattr(self, "unseen", "") is None and unseen != "ignore":  # which None means
             changes["unseen"] = unseen
         return structs.replace(self.unbound(), **changes)
+
+    def running(
+        self,
+        counted: Any,
+        info: ColumnInfo,
+        exponents: Sequence[float],
+        words: WordWeights | None = None,
+    ) -> Sequence[RunningUnit] | None:
+        """Return what scores each unit and learns rows in place; None: there is no short way.
+
+        What it scores is what `estimate` of the tally of all rows would, each factor raised to the
+        unit's exponent. Of a class that overrides `estimate` alone nobody asks for it.
+        """
+        return None
 
     def needs_labels(self) -> bool:
         """Tell whether it has to see values and labels before it knows what to count."""

@@ -47,7 +47,8 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import Ratios
+from tallybayes.families.running import RunningWords
+from tallybayes.families.smoothing import LAPLACE, Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
 from tallybayes.sources import NumberedNames
@@ -212,6 +213,34 @@ class Text(Family, frozen=True):
         """Choose the words and say how their counts become weights."""
         counted = counted.without_unused()
         return TextParameters(self, counted, *_chosen(counted, self))
+
+    def running(
+        self,
+        counted: WordCounts,
+        info: ColumnInfo,
+        exponents: Sequence[float],
+        words: WordWeights | None = None,
+    ) -> list[RunningWords] | None:
+        """Return words that follow the documents; choices of words need all of them anew.
+
+        So do words that are absent, weights that documents have together, and shares that a class
+        takes from all classes.
+        """
+        kind, alpha = self.words, LAPLACE if self.alpha is None else self.alpha
+        if not self.takes_all or self.event == "bernoulli" or kind.norm or kind.idf:
+            return None
+        counted, (exponent,) = counted.without_unused(), exponents
+        sums = np.ascontiguousarray(sums_of(counted, self.once).T)
+        if not alpha and not sums.any(axis=0).all():
+            return None
+        exponent_of: Any = exponent
+        if words is not None:  # which are relative to their mean, so that 0 is 0 for all
+            exponent_of = (lambda word: words.weights.get(word, exponent)) if exponent else 0.0
+        power = self.length_power
+        power = (0.0 if words is None else ROOT) if power is None else power
+        count = np.ones_like if self.once else np.log1p if kind.tf == "log" else np.asarray
+        complement, number_of = self.event == "complement", counted.terms.number_of
+        return [RunningWords(number_of, sums, alpha, count, complement, power, exponent_of)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -298,27 +298,43 @@ def left_out_normals(
 
 @_loop
 def left_out_counts(
-    sparse: Any, y: Array, w: Array, sums: Array, logs: Array, alpha: Array, out: Array
+    sparse: Any,
+    y: Array,
+    w: Array,
+    sums: Array,
+    logs: Array,
+    alpha: Array,
+    cells: Array,
+    out: Array,
 ) -> None:
     """Write for each row the sum of x log(n - w x + alpha), n being its class's sum.
 
-    `logs` is a table of log(k + alpha) for whole numbers k, or empty.
+    `logs` is a table of log(k + alpha) for whole numbers k, or empty. Where values of one
+    cell may be stored apart, `cells` are as many zeros as there are columns, to add them up in.
     """
     indptr, indices, data = sparse
     for i in range(len(y)):
         sums_c = sums[y[i]]
         weight = 1.0 if w is None else w[i]
         total = 0.0
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+        stored = range(np.uint64(indptr[i]), np.uint64(indptr[i + 1]))
+        if cells is not None:
+            for k in stored:
+                cells[np.uint64(indices[k])] += data[k]
+        for k in stored:
             j = np.uint64(indices[k])
             v = data[k]
             if v > 0.0:
-                left = max(sums_c[j] - weight * v, 0.0)
+                x = v if cells is None else cells[j]
+                left = max(sums_c[j] - weight * x, 0.0)
                 place = np.uint64(left)
                 if place < len(logs) and place == left:
                     total += v * logs[place]
                 else:
                     total += v * math.log(left + alpha[j])
+        if cells is not None:
+            for k in stored:
+                cells[np.uint64(indices[k])] = 0.0
         out[i] = total
 
 

@@ -189,16 +189,26 @@ def left_out_normals(
 
 
 def left_out_counts(
-    sparse: Any, y: Array, w: Array | None, sums: Array, logs: Array, alpha: Array, out: Array
+    sparse: Any,
+    y: Array,
+    w: Array | None,
+    sums: Array,
+    logs: Array,
+    alpha: Array,
+    cells: Array | None,
+    out: Array,
 ) -> None:
     """Write for each row the sum of x log(n - w x + alpha), n being its class's sum."""
     indptr, indices, data = sparse
     here = slice(int(indptr[0]), int(indptr[-1]))
     owner = np.repeat(np.arange(len(y)), np.diff(indptr))
     j, x = indices[here], data[here].astype(np.float64)
-    weight = 1.0 if w is None else w[owner]
+    weight, taken = 1.0 if w is None else w[owner], x
+    if cells is not None:
+        _, which = np.unique(owner * len(alpha) + j, return_inverse=True)
+        taken = np.bincount(which, x)[which]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
+        found = np.log(np.maximum(sums[y[owner], j] - weight * taken, 0.0) + alpha[j])
         out[:] = np.bincount(owner, np.where(x > 0.0, x * found, 0.0), len(y))
 
 

@@ -72,11 +72,11 @@ def left_out_normals(X: Array, y: Array, curves: Floats, most: float) -> tuple[F
 
 
 def left_out_counts(
-    sparse: SparseRows, y: Array, w: Array | None, sums: Floats, alpha: Floats
+    sparse: SparseRows, y: Array, w: Array | None, sums: Floats, alpha: Floats, apart: bool
 ) -> Floats:
     """Return for each of compressed sparse rows the sum of x log(n - w x + alpha).
 
-    n is the sum of its class.
+    n is the sum of its class; values of one cell may be stored `apart`.
     """
     indptr, indices, data = sparse
     out, logs, largest = np.empty(len(y)), np.empty(0), sums.max(initial=0.0)
@@ -86,7 +86,8 @@ def left_out_counts(
 
     def block(rows: slice) -> tuple[Any, ...]:
         part = indptr[rows.start : rows.stop + 1], indices, data
-        return part, y[rows], None if w is None else w[rows], sums, logs, alpha, out[rows]
+        cells = np.zeros(len(alpha)) if apart else None
+        return part, y[rows], None if w is None else w[rows], sums, logs, alpha, cells, out[rows]
 
     run("left_out_counts", len(y), 4 * len(data), block)
     return out

@@ -38,7 +38,7 @@ class Admission:
         self.classes = frozenset(
             label for recipe in recipes.values() for label in recipe.classes(tally)
         )
-        every = tuple(self.classes)
+        self._counted, every = tally.classes, tuple(self.classes)
         self._label_type = PYTHON_TYPES[type(every[0])] if every else None
         types, empty = column_types(tally), set(tally.empty_columns())
         self._open = set()
@@ -66,6 +66,10 @@ class Admission:
             else:
                 self._open.add(name)
                 self._readers[name] = _plain
+
+    def settled_for(self, tally: Tally) -> bool:
+        """Tell whether it holds for a tally that has learnt more of the same."""
+        return not self._open and self._counted == tally.classes
 
     def label(self, label: Any) -> Label:
         """Return a label in the type of the classes."""

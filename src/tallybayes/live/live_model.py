@@ -7,32 +7,43 @@ up in any order, so all workers that have applied the same events have the same 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Literal, Self
+from uuid import uuid4
 
-import numpy as np
-from msgspec import Struct, msgpack
-from numpy.typing import NDArray
+from msgspec import Struct, json
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.live.admission import Admission
-from tallybayes.live.entries import Entry, Forget, Learn, event_of, read, stated
+from tallybayes.live.entries import (
+    Adopt,
+    Entry,
+    Forget,
+    Learn,
+    Promote,
+    SetDecay,
+    Tick,
+    event_of,
+    read_all,
+    record_in,
+    stated,
+    written,
+)
+from tallybayes.live.fading import By, Decay
+from tallybayes.live.refit import How, refitted
+from tallybayes.live.state import LiveState, recipe_bytes
 from tallybayes.model import Fitted, Model, Recipe
-from tallybayes.modelfile import Stored, dump_bytes, load
-from tallybayes.sources import Frame
-from tallybayes.sources.columns import ArrayColumn
+from tallybayes.modelfile import Stored
 from tallybayes.sources.labels import Label
-from tallybayes.store.events import Event, Folded, Logged, Receipt
+from tallybayes.store.events import Event, Folded, Logged, Receipt, StoreError, digest_of
 from tallybayes.store.store import Store, Turn
-from tallybayes.tallies import Tally
-from tallybayes.tallies.blocks import trusting
 
-Floats = NDArray[np.float64]
 Outcome = Literal["new", "same", "conflict", "refused"]
 
-LENIENT = 1000.0  # times more rounding error is accepted in a replay than when it was decided
+DAY = 86_400.0
+LEASE = 3_600.0  # seconds in which nobody else does what one worker has begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,137 +69,21 @@ class LiveOptions(Struct, frozen=True, forbid_unknown_fields=True):
         After how many events a snapshot is written.
     keep
         How many snapshots are kept.
+    retain
+        How many events stay in the log behind the oldest snapshot that is kept, as far as they are
+        older; None: all stay. Ids stay known in any case.
+    refit_every
+        After how many events the weights of the champion are fitted again, in the background; 0:
+        only on request.
+    refit_rows
+        On how many of the latest events.
     """
 
     snapshot_every: int = 10_000
     keep: int = 3
-
-
-class _Saved(Struct, frozen=True):
-    """A snapshot as it is stored."""
-
-    model: bytes
-    learnt: int = 0
-    forgotten: int = 0
-    void: int = 0
-
-
-@dataclass(frozen=True)
-class LiveState:
-    """All that the events up to a position amount to. It never changes: the next one is another.
-
-    Attributes
-    ----------
-    position : int
-        The last event that is in it.
-    stored : Stored
-        The model, with its history, as in a `.tally` file.
-    learnt, forgotten, void : int
-        How many events were learnt and forgotten, and how many had no effect.
-    """
-
-    position: int
-    stored: Stored
-    learnt: int = 0
-    forgotten: int = 0
-    void: int = 0
-
-    @property
-    def fitted(self) -> Fitted:
-        """The tally and the recipe."""
-        return self.stored.fitted
-
-    @cached_property
-    def recipes(self) -> Mapping[str, Recipe]:
-        """The recipes by name."""
-        return {"champion": self.fitted.recipe}
-
-    @cached_property
-    def admission(self) -> Admission:
-        """What records must be to be appended."""
-        return Admission(self.fitted.tally, self.recipes)
-
-    def after(self, entries: Sequence[Entry], *, strict: bool = False) -> LiveState:
-        """Return the state after more events, all of which can be applied.
-
-        Parameters
-        ----------
-        entries
-            The events, in their order.
-        strict
-            Whether it is being decided if they may be appended: then a model must come of it.
-        """
-        learn = [entry for entry in entries if isinstance(entry, Learn)]
-        forget = [entry for entry in entries if isinstance(entry, Forget)]
-        tally = self.fitted.tally
-        if learn:
-            tally = tally + counted(learn, tally)
-        if forget:
-            with trusting(1.0 if strict else LENIENT):
-                tally = tally - counted(forget, tally)
-        fitted = Fitted(tally, self.fitted.recipe)
-        if strict and tally.classes:
-            for recipe in self.recipes.values():
-                recipe.model(tally)
-        return replace(
-            self,
-            position=self.position + len(entries),
-            stored=replace(self.stored, fitted=fitted),
-            learnt=self.learnt + len(learn),
-            forgotten=self.forgotten + len(forget),
-        )
-
-    def after_all(self, entries: Sequence[Entry]) -> LiveState:
-        """Return the state after more events; one that cannot be applied has no effect.
-
-        What was appended was tried before, so that only a fault of the program brings this about.
-        """
-        try:
-            return self.after(entries)
-        except TallyBayesError as error:
-            if len(entries) > 1:
-                middle = len(entries) // 2
-                return self.after_all(entries[:middle]).after_all(entries[middle:])
-            warn(
-                f"event {self.position + 1} has no effect, it cannot be applied: {error}",
-                TallyBayesWarning,
-            )
-            return replace(self, position=self.position + 1, void=self.void + 1)
-
-    def to_bytes(self) -> bytes:
-        """Return all of it for a snapshot."""
-        saved = _Saved(dump_bytes(self.stored), self.learnt, self.forgotten, self.void)
-        return msgpack.encode(saved)
-
-    @classmethod
-    def from_bytes(cls, position: int, data: bytes) -> LiveState:
-        """Read what `to_bytes` wrote."""
-        try:
-            saved = msgpack.decode(data, type=_Saved)
-        except ValueError as error:
-            raise TallyBayesError(f"the snapshot cannot be read: {error}") from None
-        return cls(position, load(saved.model), saved.learnt, saved.forgotten, saved.void)
-
-    def export(self) -> Stored:
-        """Return the model with a history that says what was learnt since."""
-        provenance = self.stored.provenance
-        rows = int(self.fitted.tally.rows.sum()) - provenance.rows
-        if rows:
-            line = f"live: {self.learnt} learnt, {self.forgotten} forgotten"
-            provenance = provenance.then(line, rows)
-        return replace(self.stored, provenance=provenance)
-
-
-def counted(entries: Sequence[Learn | Forget], like: Tally) -> Tally:
-    """Count the records of some events as those of a tally."""
-    source = frame_of([entry.record for entry in entries], like.schema.names)
-    return Tally.of(source, [entry.label for entry in entries], schema=like.schema)
-
-
-def frame_of(records: Sequence[Mapping[str, Any]], names: Iterable[str]) -> Frame:
-    """Return records as a table; columns that they do not have are missing."""
-    columns = {n: ArrayColumn(n, [record.get(n) for record in records]) for n in names}
-    return Frame(columns, len(records))
+    retain: int | None = None
+    refit_every: int = 0
+    refit_rows: int = 10_000
 
 
 class LiveModel:
@@ -222,6 +117,10 @@ class LiveModel:
         self.store, self.name, self.options = store, name, options or LiveOptions()
         self._state, self._saved = state, state.position
         self._applying = threading.Lock()
+        self._refitting: Future[Answered] | None = None
+        self._refits: set[int] = set()  # that are done, or another does
+        # a clock that is set while the process runs changes nothing here
+        self._offset = time.time() - time.monotonic()
 
     @classmethod
     def open(
@@ -245,9 +144,7 @@ class LiveModel:
             How this worker keeps it.
         """
         if stored is not None and not store.snapshot_positions(name):
-            store.snapshot(
-                name, 0, LiveState(0, stored).to_bytes(), keep=(options or LiveOptions()).keep
-            )
+            store.snapshot(name, 0, LiveState(0, stored).to_bytes())
         model = cls(store, name, newest_state(store, name), options)
         model.catch_up()
         return model
@@ -278,6 +175,55 @@ class LiveModel:
         """Return the probability of each class for a record."""
         return self.model.posterior_of(record)
 
+    def hold(self, records: Mapping[str, Mapping[str, Any]], seconds: float = DAY) -> None:
+        """Keep records whose labels come later, by the ids of their predictions.
+
+        Parameters
+        ----------
+        records
+            The records that were scored, by id.
+        seconds
+            How long they wait for their labels.
+        """
+        admission = self._state.admission
+        held = {f"label:{key}": written(admission.record(r)) for key, r in records.items()}
+        kept = self.store.hold(self.name, held, self._now() + seconds)
+        for key, is_kept in zip(records, kept, strict=True):
+            if not is_kept:
+                raise TallyBayesError(
+                    f"another prediction waits for its label under the id {key!r}; give each an id "
+                    "of its own"
+                )
+
+    def label(self, labels: Sequence[Mapping[str, Any]]) -> list[Answered]:
+        """Learn records that were held, now that their labels are known.
+
+        Parameters
+        ----------
+        labels
+            Mappings with the ``id`` of a prediction and its ``label``.
+        """
+
+        def event(one: Mapping[str, Any]) -> tuple[Event, Entry | None]:
+            key, told = stated(one, ("id", "label"))
+            label, name = self._state.admission.label(told.get("label")), f"label:{key}"
+            record = self.store.held(self.name, name, self._now())
+            if record is None:
+                # it may be learnt already; its id and what identifies it are known for ever
+                if name not in self.store.known(self.name, [name]):
+                    raise TallyBayesError(
+                        f"no prediction waits under the id {key!r}: there was none, or it expired"
+                    )
+                return Event(name, b"", written([label])), None
+            entry = Learn(json.decode(record), label)
+            return event_of("label", key, entry, [label]), entry
+
+        answers = self._told(labels, event)
+        done = [f"label:{each.id}" for each in answers if each.outcome != "refused"]
+        if done:
+            self.store.release(self.name, done)
+        return answers
+
     # ---- learning
 
     def learn(self, events: Sequence[Mapping[str, Any]]) -> list[Answered]:
@@ -289,7 +235,15 @@ class LiveModel:
             Mappings with an ``id``, the ``record`` and its ``label`` (which may be in the record
             instead). Each is answered for by itself; one that cannot be counted is refused.
         """
-        return self._told("learn", Learn, events)
+        admission = self._state.admission
+
+        def event(one: Mapping[str, Any]) -> tuple[Event, Entry]:
+            key, told = stated(one, ("id", "record", "label"))
+            record, label = record_in(told, admission.schema.target)
+            entry = Learn(admission.record(record), admission.label(label))
+            return event_of("learn", key, entry), entry
+
+        return self._told(events, event)
 
     def forget(self, events: Sequence[Mapping[str, Any]]) -> list[Answered]:
         """Take labelled records away again, as if they had never been learnt.
@@ -297,29 +251,118 @@ class LiveModel:
         Parameters
         ----------
         events
-            As for `learn`; ids are apart from those of what was learnt, so a record may be
-            forgotten under the id by which it was learnt. What cannot be right, a record that was
-            never counted, is refused, and everything stays as it was.
+            As for `learn`; ids are apart from those of what was learnt, so a record is best
+            forgotten under the id by which it was learnt, and has to be where records fade. What
+            cannot be right, a record that was never counted, is refused, and everything stays as
+            it was.
         """
-        return self._told("forget", Forget, events)
+        admission = self._state.admission
+
+        def event(one: Mapping[str, Any]) -> tuple[Event, Entry]:
+            key, told = stated(one, ("id", "record", "label"))
+            record, label = record_in(told, admission.schema.target)
+            plain, known_as = admission.record(record), admission.label(label)
+            names = [f"learn:{key}", f"label:{key}"]
+            learnt = max(
+                (k.position for k in self.store.known(self.name, names).values()), default=0
+            )
+            entry = Forget(plain, known_as, learnt)
+            return event_of("forget", key, entry, [plain, known_as]), entry
+
+        return self._told(events, event)
+
+    # ---- recipes
+
+    def challenge(self, name: str, recipe: Recipe, key: str | None = None) -> Answered:
+        """Let a recipe score every event beside the champion's, whose name replaces that.
+
+        Parameters
+        ----------
+        name
+            What the recipe is called.
+        recipe
+            What makes another model of the same tally.
+        key
+            An id, by which the same request is known again.
+        """
+        data = recipe_bytes(recipe, self._state.fitted.tally.schema)
+        return self._append("recipe", key, Adopt(name, data), identity=[name, digest_of(data)])
+
+    def withdraw(self, name: str, key: str | None = None) -> Answered:
+        """Take a challenger away."""
+        return self._append("recipe", key, Adopt(name))
+
+    def promote(self, name: str, key: str | None = None) -> Answered:
+        """Let a challenger answer from now on, and the champion challenge it."""
+        return self._append("recipe", key, Promote(name))
+
+    def set_decay(
+        self, half_life: float | None, by: By = "events", key: str | None = None
+    ) -> Answered:
+        """Let records count half after so many events of the log, or seconds; None: never fade."""
+        decay = Decay(half_life, by)
+        entry = SetDecay(decay, decay.tick(self._now()))
+        return self._append("decay", key, entry, identity=[half_life, by])
+
+    def refit(self, how: How = None, rows: int | None = None, key: str | None = None) -> Answered:
+        """Fit the weights of the champion again, on its latest events, and let it have them.
+
+        Parameters
+        ----------
+        how
+            "temperature", "weights", "words", or "evidence" where views are counted; as the
+            champion has it when not given.
+        rows
+            On how many of the latest events, as far as they are in the log.
+        key
+            An id, by which the same request is known again.
+        """
+        state, rows = self._state, rows or self.options.refit_rows
+        events: list[Logged] = []
+        begin = max(state.position - rows, 0)
+        while begin < state.position:
+            try:
+                part = self.store.since(self.name, begin, state.position - begin)
+            except Folded as error:
+                begin = error.until
+                continue
+            events, begin = [*events, *part], begin + len(part)
+            if not part:
+                break
+        recipe = refitted(state.fitted, read_all(events), how)
+        data = recipe_bytes(recipe, state.fitted.tally.schema)
+        return self._append("recipe", key, Adopt(state.champion, data), ["refit", how, rows])
+
+    def _append(self, kind: str, key: str | None, entry: Entry, identity: Any = None) -> Answered:
+        """Append what is no record; refuse what makes no model."""
+        event = event_of(kind, key or str(uuid4()), entry, identity)
+        (answer,) = self._try([(event, entry)])
+        if answer.outcome == "refused":
+            raise TallyBayesError(answer.why)
+        self.catch_up()
+        return answer
+
+    # ---- appending
 
     def _told(
-        self, kind: str, form: type[Learn | Forget], told: Sequence[Mapping[str, Any]]
+        self,
+        told: Sequence[Mapping[str, Any]],
+        event_for: Callable[[Mapping[str, Any]], tuple[Event, Entry | None]],
     ) -> list[Answered]:
         """Append what can be appended at once, then what has to be tried out."""
         admission, answers = self._state.admission, dict[int, Answered]()
         ready, tried = dict[int, Event](), dict[int, tuple[Event, Entry]]()
         for place, one in enumerate(told):
             try:
-                key, record, label = stated(one, admission.schema.target)
-                plain, known_as = admission.record(record), admission.label(label)
+                event, entry = event_for(one)
+            except StoreError:
+                raise
             except TallyBayesError as error:
                 shown = one.get("id") if isinstance(one, Mapping) else None
                 answers[place] = Answered(str(shown or ""), "refused", why=str(error))
                 continue
-            entry = form(plain, known_as)
-            event = event_of(kind, key, entry)
-            if form is Forget or admission.is_open(plain, known_as):
+            open_ = isinstance(entry, Learn) and admission.is_open(entry.record, entry.label)
+            if entry is not None and (open_ or isinstance(entry, Forget)):
                 tried[place] = event, entry
             else:
                 ready[place] = event
@@ -335,24 +378,24 @@ class LiveModel:
         self.catch_up()  # so that others wait for what came since, and no more
         answers = []
         with self.store.alone(self.name) as turn:
-            state, known = self._ahead(turn), turn.known([event.id for event, _ in tried])
+            state, known = self._ahead(turn), set(turn.known([event.id for event, _ in tried]))
             for event, entry in tried:
                 if event.id not in known:
                     try:
-                        state = state.after([entry], strict=True)
+                        state = state.trying(entry)
                     except TallyBayesError as error:
-                        answers.append(_refused(event, error))
+                        why = str(error)
+                        answers.append(Answered(_key(event), "refused", why=why))
                         continue
-                receipt = turn.append([event])[0]
-                known[event.id] = turn.known([event.id])[event.id]
-                answers.append(_answered(event, receipt))
+                    known.add(event.id)
+                answers.append(_answered(event, turn.append([event])[0]))
         return answers
 
     def _ahead(self, turn: Turn) -> LiveState:
         """Return the state after all events that there are."""
         state = self._state
         while events := turn.since(state.position):
-            state = state.after_all(_entries(events))
+            state = state.after(read_all(events))
         return state
 
     # ---- following the log
@@ -361,14 +404,29 @@ class LiveModel:
         """Apply what this worker and others appended; return the last position.
 
         It costs next to nothing when there is nothing new; a service calls it several times a
-        second.
+        second. Snapshots, steps of the clock and refits on schedule happen here.
         """
         with self._applying:
-            while events := self._since(self._state.position):
-                self._state = self._state.after_all(_entries(events))
-            if self._state.position - self._saved >= self.options.snapshot_every:
+            self._follow()
+            tick = self._state.decay.tick(self._now())
+            if tick > self._state.tick:
+                self.store.append(self.name, [event_of("tick", str(tick), Tick(tick))])
+                self._follow()
+            if self._state.settled.position - self._saved >= self.options.snapshot_every:
                 self._snapshot()
+            position = self._state.position
+        self._refit_if_due()
+        return position
+
+    def follow(self) -> int:
+        """Apply what others appended, and write nothing; return the last position."""
+        with self._applying:
+            self._follow()
             return self._state.position
+
+    def _follow(self) -> None:
+        while events := self._since(self._state.position):
+            self._state = self._state.after(read_all(events))
 
     def _since(self, position: int) -> list[Logged]:
         try:
@@ -378,20 +436,53 @@ class LiveModel:
             return self.store.since(self.name, self._state.position)
 
     def snapshot(self) -> int:
-        """Write a snapshot of what was applied; return its position."""
+        """Write a snapshot of the last block of events that is whole; return its position."""
         with self._applying:
             return self._snapshot()
 
     def _snapshot(self) -> int:
-        state, there = self._state, self.store.snapshot_positions(self.name)
+        state, there = self._state.settled, self.store.snapshot_positions(self.name)
         if not there or there[-1] < state.position:
             self.store.snapshot(self.name, state.position, state.to_bytes(), self.options.keep)
+        if self.options.retain is not None:
+            self.store.fold(self.name, state.position - self.options.retain)
         self._saved = state.position
         return self._saved
+
+    def _refit_if_due(self) -> None:
+        """Begin to fit weights again if it is time, and no other worker does."""
+        every = self.options.refit_every
+        due = self._state.learnt // every if every else 0
+        running = self._refitting is not None and not self._refitting.done()
+        if not due or running or due in self._refits:
+            return
+        self._refits = {due}
+        key, lease = f"refit-{due}", {f"refit:{due}": str(uuid4()).encode()}
+        if self.store.known(self.name, [f"recipe:{key}"]):
+            return
+        if self.store.hold(self.name, lease, self._now() + LEASE)[0]:
+            self.refit_in_background(key=key)
+
+    def refit_in_background(self, **options: Any) -> Future[Answered]:
+        """Begin to `refit`, and return what will hold the answer, or why it failed."""
+        future: Future[Answered] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(self.refit(**options))
+            except Exception as error:
+                future.set_exception(error)
+
+        self._refitting = future
+        threading.Thread(target=run, name=f"refit {self.name}", daemon=True).start()
+        return future
 
     def export(self) -> Stored:
         """Return the model as `tallybayes.modelfile.save` writes it, as it is now."""
         return self._state.export()
+
+    def _now(self) -> float:
+        return self._offset + time.monotonic()
 
 
 def newest_state(store: Store, name: str) -> LiveState:
@@ -410,14 +501,10 @@ def newest_state(store: Store, name: str) -> LiveState:
     )
 
 
-def _entries(events: Iterable[Logged]) -> list[Entry]:
-    return [read(event.content) for event in events]
+def _key(event: Event) -> str:
+    return event.id.partition(":")[2]
 
 
 def _answered(event: Event, receipt: Receipt) -> Answered:
     why = "another event has this id" if receipt.answer == "conflict" else ""
-    return Answered(event.id.partition(":")[2], receipt.answer, receipt.position, why)
-
-
-def _refused(event: Event, error: TallyBayesError) -> Answered:
-    return Answered(event.id.partition(":")[2], "refused", why=str(error))
+    return Answered(_key(event), receipt.answer, receipt.position, why)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tallybayes.metrics.baseline import Baseline
 from tallybayes.metrics.confusion import FOUR, MEASURES, MOST_CLASSES, Confusion
 from tallybayes.metrics.predictions import HeldOut, Predictions
 from tallybayes.metrics.scores import (
@@ -96,7 +97,7 @@ class ClassificationReport(Renderable):
             rows.classes[rows.positive_place] if len(rows.classes) == 2 else None,
             rows.held_out,
             None if rows.training is None else rows.training().scores(),
-            (*notes, *rows.notes, *_remarks(rows.held_out, confusion, folds, zero)),
+            (*notes, *rows.notes, *_remarks(rows, confusion, folds, zero)),
         )
 
     def __getattr__(self, name: str) -> float:
@@ -204,9 +205,11 @@ class ClassificationReport(Renderable):
 
 
 def _remarks(
-    held_out: HeldOut, confusion: Confusion, folds: Sequence[dict[str, float]], zero: int
+    found: Predictions, confusion: Confusion, folds: Sequence[dict[str, float]], zero: int
 ) -> Iterator[str]:
-    """Say where accuracy misleads, and what is undefined, left out or made finite."""
+    """Say that none is better, that accuracy misleads, what is undefined, left out or finite."""
+    if len(found) and (baseline := Baseline.of(found)).is_worse:
+        yield f"worse than no model: {baseline}"
     rows = confusion.counts.sum(0)
     share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
     if share > MOST_OF_ONE_CLASS:
@@ -220,7 +223,7 @@ def _remarks(
         undefined = sum(math.isnan(fold[name]) for fold in folds)
         if undefined:
             yield f"{name} is undefined in {undefined} of {len(folds)} folds, left out of its mean"
-    if held_out == "leave-one-out":
+    if found.held_out == "leave-one-out":
         yield (
             "roc_auc and average_precision are left out: in leave-one-out each row is scored by a "
             "model of its own, and ranking such scores together is biased; use folds"

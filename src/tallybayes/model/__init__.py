@@ -3,6 +3,7 @@
 from tallybayes.model.factors import Factor
 from tallybayes.model.from_probabilities import Normal, stated
 from tallybayes.model.informative import InformativeValue, most_informative
+from tallybayes.model.learner import Learner
 from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted, Recipe, estimate
 
@@ -10,6 +11,7 @@ __all__ = [
     "Factor",
     "Fitted",
     "InformativeValue",
+    "Learner",
     "Model",
     "Normal",
     "Recipe",

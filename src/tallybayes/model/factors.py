@@ -10,6 +10,7 @@ from typing import Any
 from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo, Floats
+from tallybayes.families.running import RunningUnit
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words, WordWeights
 
@@ -80,6 +81,20 @@ class Factor:
         if self.exponents is None:
             return self.parameters
         return self.parameters.powered(self.exponents)
+
+    def running(self) -> Sequence[RunningUnit] | None:
+        """Return what scores each unit and learns rows in place; None: there is no short way."""
+        how = {
+            name: next(base for base in type(self.family).__mro__ if name in vars(base))
+            for name in ("estimate", "running")
+        }
+        if self.stated is not None or not issubclass(how["running"], how["estimate"]):
+            return None
+        exponents = [self.exponent(unit) for unit in range(len(self.names))]
+        units: Sequence[RunningUnit] | None = self.family.running(
+            self.counted, self.info, exponents, self.weights
+        )
+        return units
 
     def exponent(self, unit: int) -> float:
         """Return the exponent of a unit; one may stand for all."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
+from tallybayes.model.doubts import FEW_ROWS, doubted, warn_of
 from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.sources import ArrowColumn, Frame, Source, arrow_memory
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label, refuse_quantity
@@ -26,7 +27,6 @@ from tallybayes.sources.rows import Rows
 
 Floats = NDArray[np.float64]
 
-FEW_ROWS = 20
 CATEGORIES = Categories()
 TARGET = Option("target")
 
@@ -37,8 +37,7 @@ def plan_counting(
     """Settle from the first rows what the columns are, and what they are read as."""
     with about(rows):
         columns, labels, weights, spec, said = first_rows_of(rows, spec, target, weight, read)
-        declared, said = resolve(said, columns, labels, weights)
-        schema = Schema.infer(columns, declared, target=target)
+        schema, said = schema_of(columns, labels, weights, said, target)
     types = types_to_read(columns, schema, rows.types_guessed)
     if spec.plain and spec.missing == "evidence":
         schema = schema.with_gaps()
@@ -46,6 +45,14 @@ def plan_counting(
     if weight is not None:
         types[weight] = "float"
     return CountPlan(schema, target, weight, types), spec, said
+
+
+def schema_of(
+    columns: Source, labels: Any, weights: Floats | None, said: ColumnSpec, target: str
+) -> tuple[Schema, ColumnSpec]:
+    """Settle what columns are, with what is odd about them; and what was said, as it is settled."""
+    declared, said = resolve(said, columns, labels, weights)
+    return doubted(Schema.infer(columns, declared, target=target), columns, labels), said
 
 
 def first_rows_of(
@@ -78,10 +85,18 @@ def first_rows_of(
     if not good.all():
         table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
     columns = source_of(table, names)
-    for name, column in columns.columns.items():
-        if said.of(name) is None:
-            _warn_of(column, rows.complete)
-    return columns, ArrowColumn(target, table.column(target)), weights, spec, said
+    labels = ArrowColumn(target, table.column(target))
+    for name, column in columns.columns.items() if not rows.complete else ():
+        if said.of(name) is None and column.type == "empty":
+            declare = Option("columns", {name: "gaussian"})
+            warn(
+                f"column {name!r} is empty in the first {len(column):,} rows, so it is read as "
+                f"text; if it holds numbers, declare it: {declare}",
+                TallyBayesWarning,
+                declare,
+            )
+    warn_of(schema_of(columns, labels, weights, said, target)[0])
+    return columns, labels, weights, spec, said
 
 
 @contextmanager
@@ -136,28 +151,3 @@ def _check_target(column: ArrowColumn, classes: Sequence[Label]) -> None:
             f"class to predict; name another {TARGET}, or sort its values into a few classes",
             remedy=TARGET,
         )
-
-
-def _warn_of(column: Column, complete: bool) -> None:
-    """Say so where a column looks like names or numbers of single rows, or like nothing at all."""
-    n, name = len(column), column.name
-    drop, text = Option("drop", (name,)), Option("text", (name,))
-    declare = Option("columns", {name: "gaussian"})
-    what = ""
-    if column.type == "empty" and not complete:
-        what = (
-            f"is empty in the first {n:,} rows, so it is read as text; if it holds numbers, "
-            f"declare it: {declare}"
-        )
-    elif n > FEW_ROWS and column.type == "integer":
-        if (np.diff(column.numbers(slice(0, n)).astype(np.float64)) == 1.0).all():
-            what = f"numbers the rows, which says nothing of other rows; leave it out ({drop})"
-    elif n > FEW_ROWS and column.type in ("text", "categorical"):
-        distinct = len(column.codes(slice(0, n)).labels)
-        if distinct > n / 2:
-            what = (
-                f"has {distinct} different values in {n} rows: as categories they say little of "
-                f"other rows. Leave it out ({drop}), or count its words ({text})"
-            )
-    if what:
-        warn(f"column {name!r} {what}", TallyBayesWarning, (drop, text, declare))

@@ -24,7 +24,7 @@ from tallybayes.metrics.predictions import winners
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
-from tallybayes.model.records import RecordScorer, record_scorer
+from tallybayes.model.records import RecordScorer, record_scorer, table_of
 from tallybayes.priors import Fractions, Prior
 from tallybayes.rendering.words import plain
 from tallybayes.schema import Schema, no_column
@@ -214,15 +214,7 @@ class Model:
 
     def table_of(self, record: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return a record as a table of one row; columns that it does not have are missing."""
-        if not isinstance(record, Mapping):
-            raise TallyBayesError(
-                f"a record must be a mapping from columns to values, not {type(record).__name__}; "
-                "a row of a pandas table has to_dict()"
-            )
-        for name in record:
-            if name != self.schema.target:
-                self.schema.place_of(name)
-        return {str(name): [record.get(name)] for name in self.schema.names}
+        return table_of(self.schema, record)
 
     @cached_property
     def log_prior(self) -> Floats:

@@ -18,6 +18,7 @@ from tallybayes.families.smoothing import LAPLACE
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import ClassCounts, Model
+from tallybayes.model.worth import Worth
 from tallybayes.priors import Empirical, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
@@ -192,12 +193,13 @@ class Fitted:
 
     So a stream of small batches pays for counting only. `labels` are all classes as `predict`
     returns them: a thread that predicts while another one learns reads one of these, and nothing
-    else.
+    else. `worth` is how good the model is by leave-one-out, if that is known.
     """
 
     tally: Tally
     recipe: Recipe = field(default_factory=Recipe)
     labels: Array | None = None
+    worth: Worth | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""

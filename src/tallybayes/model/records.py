@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.errors import TallyBayesError
+from tallybayes.kind import ODD
 from tallybayes.kinds import Joint, Part
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Binary, Count, Numeric, Schema
@@ -32,7 +34,6 @@ RecordScorer = Callable[[Mapping[str, Any]], Posterior | None]
 MOST_CELLS = 1 << 40  # more than any cells together
 _NEVER_SEEN = object()
 WIDE = 64  # units from which the numbers of a factor are scored together
-UNUSUAL = TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError
 
 
 def record_scorer(
@@ -64,23 +65,43 @@ def record_scorer(
         scores = [score(get(name)) for name, score in terms]
         if wide:
             scores += [score(record) for score in wide]
-        sums = list(map(sum, zip(start, *scores)))  # noqa: B905  (strict takes a microsecond)
-        top = max(sums)
-        if not -math.inf < top < math.inf:
-            return None
-        shares = [math.exp(score - top) for score in sums]
-        total = sum(shares)
-        if total != total:
-            return None
-        return dict(zip(classes, [share / total for share in shares]))  # noqa: B905
+        return posterior_from(classes, start, scores)
 
     def scorer(record: Mapping[str, Any]) -> Posterior | None:
         try:
             return posterior(record)
-        except UNUSUAL:
+        except ODD:
             return None
 
     return scorer
+
+
+def posterior_from(
+    classes: tuple[Label, ...], start: Scores, scores: Sequence[Scores]
+) -> Posterior | None:
+    """Add scores up and divide them by their sum; None if no class is possible, or all are odd."""
+    sums = list(map(sum, zip(start, *scores)))  # noqa: B905  (strict takes a microsecond)
+    top = max(sums)
+    if not -math.inf < top < math.inf:
+        return None
+    shares = [math.exp(score - top) for score in sums]
+    total = sum(shares)
+    if total != total:
+        return None
+    return dict(zip(classes, [share / total for share in shares]))  # noqa: B905
+
+
+def table_of(schema: Schema, record: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return a record as a table of one row; columns that it does not have are missing."""
+    if not isinstance(record, Mapping):
+        raise TallyBayesError(
+            f"a record must be a mapping from columns to values, not {type(record).__name__}; "
+            "a row of a pandas table has to_dict()"
+        )
+    for name in record:
+        if name != schema.target:
+            schema.place_of(name)
+    return {str(name): [record.get(name)] for name in schema.names}
 
 
 def _row_scorer(factor: Factor, n_classes: int) -> Callable[[Mapping[str, Any]], Scores]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
@@ -48,6 +49,7 @@ class ModelSummary(Renderable):
     """
 
     fitted: Fitted
+    doubtful: bool = True  # whether to say what was said before
 
     @property
     def classes(self) -> list[tuple[Any, int]]:
@@ -87,6 +89,19 @@ class ModelSummary(Renderable):
         if weighed is not None and weighed.how == "evidence":
             return []
         return ignored_gaps(self.fitted.tally)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What columns are probably not what they are taken for."""
+        return list(map(str, doubts(self.fitted.tally.schema))) if self.doubtful else []
+
+    @property
+    def worth_warning(self) -> str | None:
+        """That the model is worse than none, by leave-one-out, and what to do about it."""
+        worth = self.fitted.worth
+        if worth is None or not worth.held_out.is_worse:
+            return None
+        return worth.warning(self.fitted.recipe.calibration)
 
     def extra(self) -> list[ExtraSummary]:
         """Return what else is counted: views of columns, then columns together, the best first."""
@@ -128,8 +143,11 @@ class ModelSummary(Renderable):
                 most=MOST_COLUMNS,
                 name="extra",
             )
+        yield from (f"warning: {doubt}" for doubt in self.doubts)
         if self.telling_gaps:
             yield f"warning: {sentence_of(self.telling_gaps)}"
+        if self.worth_warning:
+            yield f"warning: {self.worth_warning}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
 
@@ -141,5 +159,7 @@ class ModelSummary(Renderable):
             "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
             "columns": [column._asdict() for column in self.columns()],
             "extra": [each._asdict() for each in self.extra()],
+            "doubts": self.doubts,
             "telling_gaps": self.telling_gaps,
+            "worse_than_none": self.worth_warning,
         }

@@ -17,6 +17,7 @@ from tallybayes.families.registry import storable
 from tallybayes.kinds import KINDS, Kind
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.worth import Worth
 from tallybayes.priors import Prior
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -134,6 +135,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
     label_type: LabelType | None
     provenance: Provenance
     estimator: dict[str, Any] | None
+    worth: Worth | None = None
 
     @staticmethod
     def of(
@@ -159,6 +161,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             _label_type(fitted),
             provenance,
             None if estimator is None else dict(estimator),
+            fitted.worth,
         )
 
     @staticmethod
@@ -178,7 +181,8 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             self.calibration,
             self.declared_classes,
         )
-        return Fitted(tally, recipe, _labels(self.label_type, recipe.classes(tally)))
+        labels = _labels(self.label_type, recipe.classes(tally))
+        return Fitted(tally, recipe, labels, self.worth)
 
 
 def _label_type(fitted: Fitted) -> LabelType | None:

@@ -22,6 +22,7 @@ from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
 from tallybayes.model import Fitted
 from tallybayes.model.informative import informative_values
+from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
 from tallybayes.rendering.words import label, probability, score
@@ -208,6 +209,11 @@ class Contents:
     def warnings(self) -> tuple[str, ...]:
         """What the diagnosis warns of."""
         return () if self.diagnosis is None else self.diagnosis.warnings
+
+    @property
+    def worse(self) -> str | None:
+        """That the model is worse than none, as it was when it was made."""
+        return ModelSummary(self.fitted).worth_warning
 
     @property
     def seen_before(self) -> list[str]:

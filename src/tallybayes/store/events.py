@@ -20,7 +20,14 @@ class StoreError(TallyBayesError):
 
 
 class Folded(TallyBayesError):  # noqa: N818  (it is told, not raised at users)
-    """Events that are asked for are gone: a snapshot has what they amount to."""
+    """The events up to one are gone: a snapshot has what they amount to."""
+
+    def __init__(self, until: int, position: int) -> None:
+        super().__init__(
+            f"the events up to {until} of this log were folded into a snapshot; begin at one, not "
+            f"at event {position + 1}"
+        )
+        self.until = until
 
 
 class Event(NamedTuple):

@@ -270,10 +270,7 @@ class Store(ABC):
         if (rows and rows[0][0] != position + 1) or not rows:
             (folded,) = sql.rows("SELECT folded FROM tallybayes_logs WHERE log = ?", log)[0]
             if position < folded:
-                raise Folded(
-                    f"the events up to {folded} of this log were folded into a snapshot; begin at "
-                    f"one, not at event {position + 1}"
-                )
+                raise Folded(int(folded), position)
         return [Logged(*row) for row in rows]
 
     def known(self, log: str, ids: Sequence[str]) -> dict[str, Known]:
@@ -417,19 +414,14 @@ class Store(ABC):
         )
         return bytes(rows[0][0]) if rows else None
 
-    def answer(self, log: str, events: Mapping[str, Event]) -> list[Receipt]:
-        """Append events, and let go of what waited for them by these ids, in one transaction."""
+    def release(self, log: str, keys: Sequence[str]) -> None:
+        """Let go of what waits by these ids."""
 
-        def run(sql: Sql) -> list[Receipt]:
-            number, last = self._begun(sql, log)
-            receipts, _ = self._add(sql, number, last, list(events.values()))
-            done = [(number, key) for key in events]
+        def run(sql: Sql) -> None:
+            done = [(self._number(sql, log), key) for key in keys]
             sql.many("DELETE FROM tallybayes_pending WHERE log = ? AND id = ?", done)
-            return receipts
 
-        for event in events.values():
-            checked_id(event.id)
-        return list(self._commit(log, run, len(events))) if events else []
+        self._commit(log, run, len(keys))
 
     def expire(self, now: float | None = None) -> int:
         """Let go of all that has waited too long; return how many those were."""

@@ -39,6 +39,7 @@ Where = Callable[..., str]
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
+LEAST = 1e-150  # to which sums may fade
 NOT_COUNTED = (
     "these rows were not counted; only rows that were counted can be forgotten, with the weight "
     "they had"
@@ -240,6 +241,15 @@ class TallyBlock(ABC):
         cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
         return [self.each(operator.itemgetter(cut)) for cut in cuts]
 
+    def dealt(self, n: int, nothing: Self) -> list[Self]:
+        """Cut into n blocks that add up to this one, words by what they are; all else stays."""
+        return [self, *[nothing] * (n - 1)]
+
+    @property
+    def n_words(self) -> int:
+        """How many different words were counted."""
+        return 0
+
     def without_unused(self) -> Self:
         """Drop the keys that no row has, such as values and words."""
         return self
@@ -264,6 +274,15 @@ class TallyBlock(ABC):
             if name not in ("rows", "weight")
         }
         return replace(mine, rows=rows, weight=weight, **parts).without_unused()
+
+    def scaled(self, factor: float) -> Self:
+        """Return the block in which every row counts so many times; rows stay whole numbers."""
+        parts: dict[str, Any] = {
+            name: part * factor if name in self.SIGNED else faded(part, factor)
+            for name, part in self.parts().items()
+            if name != "rows"
+        }
+        return replace(self, **parts)
 
     def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
         """Return both blocks with the keys of both."""
@@ -387,6 +406,11 @@ class TallyBlock(ABC):
         return all(a == b if name in self.KEYS else np.array_equal(a, b) for name, a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def faded(sums: Floats, factor: float) -> Floats:
+    """Return sums of which every row counts so many times; what is there does not vanish."""
+    return np.where(sums > 0.0, np.maximum(sums * factor, LEAST), 0.0)
 
 
 def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:

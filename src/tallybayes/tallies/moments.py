@@ -11,7 +11,7 @@ the part taken away holds nearly all of the spread; such a result is refused, no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from tallybayes.tallies.blocks import (
     Support,
     TallyBlock,
     cancelled,
+    faded,
     in_columns,
     refuse,
     register_block,
@@ -135,6 +136,11 @@ class Moments(TallyBlock):
         refuse(shaky, where, LOST)
         ends = (np.where(left, end, 0.0) for end in (self.least, self.most))
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of rows that count so many times; means stay."""
+        weight, m2, peak = (faded(part, factor) for part in (self.weight, self.m2, self.peak))
+        return replace(self, weight=weight, m2=m2, peak=peak)
 
     @classmethod
     def alone(cls, column: Block, each: counting.RowClasses, kind: Kind) -> Moments:

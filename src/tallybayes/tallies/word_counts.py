@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from tallybayes.tallies.blocks import (
     Support,
     TallyBlock,
     Where,
+    faded,
     in_columns,
     is_integral,
     refuse,
@@ -201,6 +203,11 @@ class WordCounts(TallyBlock):
             for part, cut, start in zip(super().split(n_parts), cuts, starts, strict=True)
         ]
 
+    def scaled(self, factor: float) -> WordCounts:
+        """Return the block in which every document counts so many times."""
+        sums = np.column_stack([self.pairs.sums[:, 0], faded(self.pairs.sums[:, 1:], factor)])
+        return replace(super().scaled(factor), pieces=(self.pairs._replace(sums=sums),))
+
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has, and add up those that were learnt lately."""
         used = np.zeros(len(self.terms), bool)
@@ -266,6 +273,25 @@ class WordCounts(TallyBlock):
         places, _ = self.pairs.places(other.pairs.keys)
         left = self.pairs.changed(places, self.pairs.sums[places] - other.pairs.sums)
         return replace(super().less(other), pieces=(left,))
+
+    @property
+    def n_words(self) -> int:
+        """How many different words were counted."""
+        return len(self.terms)
+
+    def dealt(self, n: int, nothing: WordCounts) -> list[WordCounts]:
+        """Cut into n blocks that add up to this one; the place of a word depends on it alone."""
+        block = self.without_unused()
+        hand = np.array([crc32(text.encode()) % n for text in block.terms.texts], np.int64)
+        new = np.empty(len(hand), np.int64)
+        parts = []
+        for place, base in enumerate([block, *[nothing] * (n - 1)]):
+            mine = np.flatnonzero(hand == place)
+            new[mine] = np.arange(len(mine))
+            kept = hand[block.pairs.words] == place
+            pairs = Pairs(block.pairs.keys[kept], block.pairs.sums[kept]).renumbered(None, new)
+            parts.append(replace(base, terms=block.terms.select(mine), pieces=(pairs,)))
+        return parts
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""

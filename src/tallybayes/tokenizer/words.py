@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -20,7 +21,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
-from tallybayes.kind import Kind
+from tallybayes.kind import Kind, Reader
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.value import Value
 
@@ -278,6 +279,20 @@ class Words(Kind, frozen=True):
     def terms(self, document: str) -> list[str]:
         """Return the terms of a document: its tokens, or the n-grams of them."""
         return analyzer(self)(document)
+
+    def reader(self, known: Sequence[Any]) -> Reader:
+        """Return the function that checks one text and tells how often each word occurs."""
+        analyze = analyzer(self)
+
+        def read(value: Any) -> dict[str, int] | None:
+            if type(value) is str:
+                value.encode()  # raises for halves of surrogate pairs
+                return Counter(analyze(value))
+            if value is None:
+                return None
+            raise TypeError
+
+        return read
 
     def places(self, value: str) -> dict[str, list[tuple[int, int]]]:
         """Return where each word of a text stands, by what it is counted as.

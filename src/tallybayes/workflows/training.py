@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
+from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model.first_rows import about, plan_counting
+from tallybayes.model.plans import source_of
 from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
@@ -45,7 +46,7 @@ class Trained(Outcome):
         """Show what was understood of the data, and the scores."""
         if self.first_rows is not None:
             yield Heading(f"From the first {self.first_rows:,} rows only", 3)
-        yield from ModelSummary(self.stored.fitted).document()
+        yield from ModelSummary(self.stored.fitted, doubtful=False).document()
         if self.scores is not None:
             yield Heading("Every row predicted by the model of all others", 3)
             yield from self.scores.document()
@@ -118,20 +119,13 @@ def train(
             held = weigh(rows, plan, spec, columns, read)
             tally, tables, rejected, weighed = held.tally, held.tables, held.rejected, held.evidence
             calibration, found = None if weighed is None else weighed.calibration, held.predictions
-        if not tally.classes:
-            raise TallyBayesError(
-                f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
-            )
-        if len(tally.classes) == 1:
-            warn(
-                f"every row that was read of {rows.files[0]} has the label {tally.classes[0]!r} in "
-                f"column {target!r}: the model can give no other answer until rows of another "
-                "class are added",
-                TallyBayesWarning,
-            )
-        fitted = spec.fitted(tally, columns, calibration)
+        fitted = spec.fitted(tally, columns, calibration, rows.files[0])
         if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
+        if isinstance(found, Predictions):
+            table = tables[0] if tables else rows.sample.slice(0, 0)
+            first = source_of(table, plan.schema.names), plan.labels(table)
+            fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
     stored = Stored(fitted, provenance, spec.kept_beside(weight))

@@ -75,6 +75,25 @@ def test_the_order_of_the_rows_does_not_matter(kind, same, data):
 
 @law
 @draws
+def test_a_scaled_tally_is_that_of_rows_with_such_weights(kind, same, data):
+    rows = [(label, 1.0, cells) for label, _, cells in data.draw(kind.rows(max_size=12))]
+    factor = data.draw(st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.0]))
+    weights = [factor] * len(rows)
+    labels = [label for label, _, _ in rows]
+    same(
+        kind.tally(rows).scaled(factor),
+        tb.Tally.of(kind.data(rows), labels, weights, schema=kind.schema),
+    )
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_tally_is_scaled_by_a_number_above_zero(registry, factor):
+    with pytest.raises(tb.TallyBayesError, match="the factor of a tally"):
+        tb.Tally(registry[0].schema).scaled(factor)
+
+
+@law
+@draws
 def test_taking_away_what_was_added_gives_the_tally_that_never_saw_it(kind, same, data):
     stay, go = data.draw(kind.rows()), data.draw(kind.rows(max_size=4))
     a, b = kind.tally(stay), kind.tally(go)

@@ -1,4 +1,4 @@
-"""Categorical columns against exact fractions."""
+"""Smoothing is (n + alpha) / (N + alpha K), or (n + m p) / (N + m): against exact fractions."""
 
 from fractions import Fraction
 

@@ -1,0 +1,148 @@
+"""What columns are probably not what they are taken for: ids, texts, and codes that are numbers.
+
+Values that hardly two rows share name the rows, and say little of others. Whole numbers that are
+all different do so if that is no chance: of n numbers in a range of r some two would be equal but
+for a probability of about exp(-n^2 / 2r). Whole numbers that come again tell more as categories if
+that is so in leave-one-out: the share of the row's class among the other rows of its value,
+(n_vc - 1 + s P(c)) / (n_v - 1 + s), tells more than that among those of the interval around it.
+
+What was found is part of the reason for the column's kind, so it is known as long as that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import encode_classes
+from tallybayes.errors import Option, TallyBayesWarning, warn
+from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
+from tallybayes.sources import Column, Source, SparseMatrix, selected
+
+Floats = NDArray[np.float64]
+Array = NDArray[Any]
+
+MOST_ROWS = 10_000  # that are looked at
+FEW_ROWS = 20
+UNLIKELY = 10.0  # minus the logarithm of a probability
+STRENGTH = 10.0  # s: rows of each value that have the classes' shares
+WORDS, LETTERS = 4, 20  # of a value, on average, that reads like a text
+INTERVALS = 10, 30
+WORTH, ERRORS = 0.01, 2.0  # share of what there is to know, standard errors
+NAMES = "which name rows and say little of others"
+TEXTS = "which read like texts"
+CODES = "which tell more as categories"
+
+
+class Doubt(NamedTuple):
+    """What is odd about a column, and what to do about it."""
+
+    column: str
+    why: str
+    ways: Sequence[tuple[Option, str]]
+
+    def __str__(self) -> str:
+        ways = [way.format(option) for option, way in self.ways]
+        return f"column {self.column!r} holds {self.why}; {' or '.join(ways)}"
+
+
+_WAYS = {
+    NAMES: {"drop": "leave it out ({})"},
+    TEXTS: {"text": "count its words ({})", "drop": "leave it out ({})"},
+    CODES: {"categorical": "take it for categories ({}), with a small alpha if they are many"},
+}
+
+
+def doubts(schema: Schema) -> Iterator[Doubt]:
+    """Go through the columns that are probably not what they are taken for."""
+    for name, reason in zip(schema.names, schema.reasons, strict=True):
+        for end, ways in _WAYS.items():
+            if reason.endswith(end):
+                options = [
+                    (Option("columns", {str(name): word}), way) for word, way in ways.items()
+                ]
+                yield Doubt(str(name), reason, options)
+
+
+def warn_of(schema: Schema) -> None:
+    """Warn of columns that are probably not what they are taken for."""
+    for doubt in doubts(schema):
+        warn(str(doubt), TallyBayesWarning, [option for option, _ in doubt.ways])
+
+
+def doubted(schema: Schema, source: Source, y: Any) -> Schema:
+    """Return a schema whose reasons say which columns are not what they are taken for.
+
+    The first rows are looked at, of columns that nobody has declared.
+    """
+    if isinstance(source, SparseMatrix) or source.n_rows <= FEW_ROWS:
+        return schema
+    reasons, labels = list(schema.reasons), encode_classes(y, source.n_rows)
+    for place, (name, kind, reason) in enumerate(schema):
+        if reason != "declared":
+            column = _column(source, name)
+            reasons[place] = _doubted(column, kind, labels.codes[:MOST_ROWS], reason)
+    return replace(schema, reasons=tuple(reasons))
+
+
+def _column(source: Source, name: str) -> Column:
+    """Return a column, of whatever source."""
+    return selected(source, source.names, [name]).columns[name]
+
+
+def _doubted(column: Column, kind: Any, y: Array, reason: str) -> str:
+    """Return the reason for a kind, with what is odd about it."""
+    rows = slice(0, len(y))
+    if isinstance(kind, Numeric) and column.type == "integer":
+        x = np.asarray(column.numbers(rows), np.float64)
+        there = ~np.isnan(x)
+        x, y = x[there], y[there]
+        n, distinct = len(x), len(np.unique(x))
+        if n > FEW_ROWS and distinct == n:
+            if n * n > 2.0 * UNLIKELY * (np.ptp(x) + 1.0):
+                return f"integers, {n:,} different ones in {n:,} rows, {NAMES}"
+        elif distinct > MOST_CATEGORIES and _are_codes(x, y):
+            return f"integers, {distinct:,} different ones in {n:,} rows, {CODES}"
+    elif isinstance(kind, Categories) and column.type in ("text", "categorical"):
+        codes, labels = column.codes(rows)
+        there = np.unique(codes[codes >= 0])
+        n, distinct = int((codes >= 0).sum()), len(there)
+        texts = [str(labels[k]) for k in there[:1000].tolist()]
+        said = f"text, {distinct:,} different values in {n:,} rows"
+        if n <= FEW_ROWS or distinct <= max(n / 10, FEW_ROWS):
+            return reason
+        letters, words = (np.mean([f(text) for text in texts]) for f in (len, _words))
+        if letters >= LETTERS and words >= WORDS:
+            return f"{said}, {TEXTS}"
+        return f"{said}, {NAMES}" if distinct > n / 2 else reason
+    return reason
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _are_codes(x: Floats, y: Array) -> bool:
+    """Tell whether numbers say more of the class one by one than by the interval they are in."""
+    classes, y = np.unique(y, return_inverse=True)
+    shares = np.bincount(y) / len(y)
+    entropy = float(-(shares * np.log2(shares)).sum())
+
+    def bits(values: Array) -> Floats:
+        _, v = np.unique(values, return_inverse=True)
+        counts = np.zeros((v.max() + 1, len(classes)))
+        np.add.at(counts, (v, y), 1.0)
+        own, others, p = counts[v, y] - 1.0, counts[v].sum(axis=1) - 1.0, shares[y]
+        told: Floats = np.log2((own + STRENGTH * p) / (others + STRENGTH) / p)
+        return told
+
+    one_by_one, errors = bits(x), np.sqrt(len(x)) / ERRORS
+    for n in INTERVALS:
+        more = one_by_one - bits(np.searchsorted(np.quantile(x, np.arange(1, n) / n), x))
+        if more.mean() <= max(more.std() / errors, WORTH * entropy):
+            return False
+    return float(one_by_one.mean()) > WORTH * entropy

@@ -1,0 +1,105 @@
+"""Processes of the service: what they load, how they end, and what happens when one dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.running import PATIENCE, serving
+
+PREDICT = "/v1/models/mixed/predict"
+
+
+def test_nothing_heavy_is_loaded_to_score(models):
+    code = f"""
+import sys, asyncio
+from tallybayes.service import Settings, application
+app = application(Settings({str(models)!r}))
+async def ask(method, path, body):
+    sent = []
+    scope = dict(type="http", method=method, path=path, raw_path=path.encode(), query_string=b"",
+                 headers=[(b"host", b"localhost")], http_version="1.1", scheme="http", root_path="")
+    async def receive():
+        return dict(type="http.request", body=body)
+    async def send(message):
+        sent.append(message)
+    await app(scope, receive, send)
+    assert sent[0]["status"] == 200, sent
+    return sent
+body = b'{{"records": [{{"age": 40, "plan": "pro"}}]}}'
+asyncio.run(ask("POST", "/v1/models/mixed/predict", body))
+asyncio.run(ask("POST", "/v1/models/best/predict", body))
+asyncio.run(ask("GET", "/v2/health/ready", b""))
+asyncio.run(ask("GET", "/v1/models/mixed", b""))
+heavy = ("numba", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow", "jinja2", "psycopg")
+print([name for name in heavy if name in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert run.stdout.splitlines()[-1] == "[]", run.stderr
+
+
+def test_a_request_that_runs_is_finished_when_the_service_stops(models):
+    with serving(models) as service:
+        answers = []
+
+        def ask():
+            answers.append(httpx.get(f"{service.url}/v1/models/mixed/report", timeout=PATIENCE))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        time.sleep(0.5)  # it has arrived, and takes seconds
+        code = service.stop()
+        asking.join(PATIENCE)
+        assert (code, answers[0].status_code) == (0, 200)
+        assert answers[0].text.rstrip().endswith("</html>")
+
+
+def test_a_worker_that_is_killed_is_replaced_and_others_go_on(models):
+    with serving(models, "--workers", "2") as service:
+        scored = 0
+        for number in (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM):
+            os.kill(workers(service, 2)[0], number)
+            scored += asked(service)
+        workers(service, 2)
+        text = service.get("/metrics").text  # of all processes together, also of those that died
+        line = 'tallybayes_records_total{model="mixed",what="scored"} '
+        assert float(text.partition(line)[2].partition("\n")[0]) == scored
+        assert service.stop() == 0
+
+
+def asked(service):
+    """Ask until a worker answers: one that is killed takes its connections along."""
+    start = time.monotonic()
+    while time.monotonic() - start < PATIENCE:
+        try:
+            answer = httpx.post(service.url + PREDICT, json={"records": [{}]}, timeout=PATIENCE)
+        except httpx.TransportError:
+            continue
+        assert answer.status_code == 200
+        return 1
+    return pytest.fail("nobody answers")
+
+
+def workers(service, least):
+    """Return the processes that answer, once there are so many."""
+    pid, start = service.process.pid, time.monotonic()
+    while time.monotonic() - start < PATIENCE:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        found = [each for each in children if b"spawn_main" in command_of(each)]
+        if len(found) >= least:
+            return list(map(int, found))
+        time.sleep(0.02)
+    return pytest.fail(f"there are no {least} workers")
+
+
+def command_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
