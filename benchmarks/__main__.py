@@ -12,6 +12,7 @@ from benchmarks.speed import (
     evidence,
     explanations,
     files,
+    live,
     text,
     validation,
 )
@@ -32,6 +33,7 @@ PARTS = {
     "explanations": explanations.part,
     "evidence": evidence.part,
     "files": files.part,
+    "live": live.part,
 }
 PAGE = Page("benchmarks", "Benchmarks", FIRST, PARTS)
 

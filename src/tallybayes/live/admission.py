@@ -90,11 +90,13 @@ class Admission:
                 if name == self.schema.target:
                     continue
                 self.schema.place_of(name)  # which has the error
-            if value is None or value != value or is_missing(value):
+            if value is None:
                 continue
             try:
                 plain[name] = reader(value)  # type: ignore[misc]
             except (ValueError, TypeError, OverflowError) as error:
+                if is_missing(value):
+                    continue
                 raise TallyBayesError(
                     f"column {name!r} holds {_short(value)}, but {error}"
                 ) from None
@@ -124,6 +126,8 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: Any) -> float:
+    if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always
+        return value
     if isinstance(value, str | bytes) or not isinstance(value, int | float | np.number | np.bool_):
         raise ValueError("a number was expected")
     found = float(value)
@@ -149,7 +153,7 @@ def _text(value: Any) -> str:
         raise ValueError("text was expected")
     if len(value) > LONGEST_TEXT:
         raise ValueError(f"it is longer than {LONGEST_TEXT:,} letters")
-    return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 def _boolean(value: Any) -> bool:

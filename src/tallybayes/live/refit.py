@@ -18,6 +18,8 @@ from tallybayes.evidence import EvidenceProblem
 from tallybayes.live.entries import Entry, Forget, Learn, written
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How as FittedHow
+from tallybayes.sources import Frame
+from tallybayes.sources.columns import ArrayColumn
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated, no_closed_form
 from tallybayes.validation.leave_one_out import LeaveOneOut
@@ -55,11 +57,9 @@ def refitted(fitted: Fitted, entries: Sequence[Entry], how: How = None) -> Recip
             f"weights are fitted on at least {FEWEST} labelled events, of two classes or more, and "
             f"of each at least two; there are {len(rows)}: wait for more"
         )
-    from tallybayes.live.state import frame_of
-
     schema = fitted.tally.schema
-    source = frame_of([row.record for row in rows], schema.names)
-    data = LabelledRows.of(source, schema, labels, None)
+    columns = {n: ArrayColumn(n, [row.record.get(n) for row in rows]) for n in schema.names}
+    data = LabelledRows.of(Frame(columns, len(rows)), schema, labels, None)
     recipe = replace(fitted.recipe, calibration=None)
     found = (
         _of_evidence(data, recipe, before) if how == "evidence" else calibrated(data, recipe, how)

@@ -20,7 +20,7 @@ from tallybayes.metrics.predictions import codes_of
 from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
-from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
+from tallybayes.sources import ArrowColumn, Column, Frame, Source, arrow_memory, vectors
 from tallybayes.sources.columns import PYTHON_TYPES, ColumnType
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import KEPT
@@ -47,6 +47,8 @@ class CountPlan:
         The columns of labels, and of weights if there are any.
     types
         What columns have to be read as, where tables have no types of their own.
+    vectors
+        The one column that holds all others, as vectors, if that is how they come.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class CountPlan:
     target: str
     weight: str | None = None
     types: Mapping[str, ColumnType] = field(default_factory=dict)
+    vectors: str | None = None
 
     @property
     def undeclared(self) -> tuple[str, ...]:
@@ -94,21 +97,27 @@ class CountPlan:
             rows = list(error.rows)
             raise TallyBayesError(f"column {self.weight!r} {what}", rows) from None
 
+    def source(self, table: Any) -> Source:
+        """Return the columns of a table that say something of the label."""
+        if self.vectors is not None:
+            return vectors.matrix(table.column(self.vectors), len(self.schema.names))
+        return source_of(table, self.schema.names)
+
     def tally(self, table: Any) -> Tally:
         """Count the rows of a table."""
-        source = source_of(table, self.schema.names)
+        source = self.source(table)
         return Tally.of(source, self.labels(table), self.weights(table), schema=self.schema)
 
     def rows(self, table: Any) -> LabelledRows:
         """Encode the rows of a table, to go through them several times."""
-        source = source_of(table, self.schema.names)
+        source = self.source(table)
         return LabelledRows.of(source, self.schema, self.labels(table), self.weights(table))
 
     def predictions(self, table: Any, model: Model) -> Predictions:
         """Return what a model says of the rows of a table, beside the truth."""
         true = codes_of(self.labels(table), model.classes, f"column {self.target!r}")
         weights, positive = self.weights(table), model.positive
-        proba, winners = model.judged(source_of(table, model.schema.names))
+        proba, winners = model.judged(self.source(table))
         return Predictions(model.classes, true, winners, proba, weights, positive=positive)
 
 

@@ -18,7 +18,14 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
-from tallybayes.errors import Option, TallyBayesError, did_you_mean, number
+from tallybayes.errors import (
+    Option,
+    TallyBayesError,
+    TallyBayesWarning,
+    did_you_mean,
+    number,
+    warn,
+)
 from tallybayes.families import FAMILIES, ByClass, Categorical, Family, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
@@ -321,9 +328,20 @@ class ModelSpec:
         return Recipe(families, by_name, prior_of(self.stated_prior), self.positive)
 
     def fitted(
-        self, tally: Tally, columns: ColumnSpec, calibration: Calibration | None = None
+        self, tally: Tally, columns: ColumnSpec, calibration: Calibration | None, source: str
     ) -> Fitted:
         """Say how a model is estimated from what was counted; what does not fit is refused now."""
+        if not tally.classes:
+            raise TallyBayesError(
+                f"{source} has no row to learn from: all were set aside, or weigh 0"
+            )
+        if len(tally.classes) == 1:
+            warn(
+                f"every row that was read of {source} has the label {tally.classes[0]!r} in "
+                f"column {tally.schema.target!r}: the model can give no other answer until rows of "
+                "another class are added",
+                TallyBayesWarning,
+            )
         recipe = self.recipe(tally.schema, columns)
         prior = recipe.prior
         stated = prior.p if isinstance(prior, Fixed) else ()

@@ -237,7 +237,7 @@ def _worked_on(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most
     parts: list[DecodedRows[Any]] = []
     try:
         for decoded in fragment.decode():
-            parts.append(_of_those_that_fit(decoded, work))
+            parts.append(of_those_that_fit(decoded, work))
             if stop.is_set() or sum(part.n_read for part in parts) >= most:
                 break
     except Exception as error:
@@ -245,7 +245,7 @@ def _worked_on(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most
     return parts, None
 
 
-def _of_those_that_fit(decoded: DecodedRows[Any], work: Callable[[Any], Any]) -> DecodedRows[Any]:
+def of_those_that_fit(decoded: DecodedRows[Any], work: Callable[[Any], Any]) -> DecodedRows[Any]:
     """Work on rows, without those that the work refuses."""
     while True:
         try:

@@ -241,6 +241,15 @@ class TallyBlock(ABC):
         cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
         return [self.each(operator.itemgetter(cut)) for cut in cuts]
 
+    def dealt(self, n: int, nothing: Self) -> list[Self]:
+        """Cut into n blocks that add up to this one, words by what they are; all else stays."""
+        return [self, *[nothing] * (n - 1)]
+
+    @property
+    def n_words(self) -> int:
+        """How many different words were counted."""
+        return 0
+
     def without_unused(self) -> Self:
         """Drop the keys that no row has, such as values and words."""
         return self

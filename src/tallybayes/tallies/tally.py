@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,16 @@ from tallybayes.tallies.container import (
     require_weights,
     unpack,
 )
+
+
+class Sum(Protocol):
+    """What adds up."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return the sum of both."""
+
+
+Summed = TypeVar("Summed", bound=Sum)
 
 
 class Tally:
@@ -317,6 +327,28 @@ class Tally:
             [block.with_classes(places, n) for block in self.blocks],
         )
 
+    def dealt(self, n: int) -> list[Tally]:
+        """Cut into n tallies that add up to this one, with about as many of the words in each.
+
+        A word is always dealt to the same place; the first has all that is no word.
+        """
+        hands: list[list[TallyBlock]] = [[] for _ in range(n)]
+        for group, block in zip(self.schema.groups, self.blocks, strict=True):
+            nothing = type(block).empty(len(group)).with_classes([], len(self.classes))
+            for hand, part in zip(hands, block.dealt(n, nothing), strict=True):
+                hand.append(part)
+        none = np.zeros_like(self.rows), np.zeros_like(self.weight)
+        sizes = [(self.rows, self.weight), *[none] * (n - 1)]
+        return [
+            Tally(self.schema, self.classes, *size, hand)
+            for size, hand in zip(sizes, hands, strict=True)
+        ]
+
+    @property
+    def n_words(self) -> int:
+        """How many different words were counted in all columns of text."""
+        return sum(block.n_words for block in self.blocks)
+
     def empty_columns(self) -> list[str]:
         """Return the names of the columns of which no value was counted."""
         extra = self.schema.extra
@@ -380,18 +412,34 @@ class Tally:
         return cls(schema, classes, rows, weight, blocks)
 
 
-def total(tallies: Iterable[Tally]) -> Tally | None:
-    """Add up tallies as they come; None if there are none.
+def total(tallies: Iterable[Summed]) -> Summed | None:
+    """Add up tallies, or what holds some, as they come; None if there are none.
 
     Adding each to the sum of all before it would be quadratic where every one brings new keys, such
     as ids. Sums of as many are added, as a binary counter carries: each key takes part
     log2(tallies) times.
     """
-    sums: list[tuple[int, Tally]] = []  # how many, and their sum; ever fewer
+    running: RunningSum[Summed] = RunningSum()
     for tally in tallies:
-        many = 1
+        running.add(tally)
+    return running.value
+
+
+class RunningSum(Generic[Summed]):
+    """What `total` adds up, as it comes."""
+
+    def __init__(self) -> None:
+        self._sums: list[tuple[int, Summed]] = []  # how many, and their sum; ever fewer
+
+    def add(self, tally: Summed) -> None:
+        """Add one more."""
+        many, sums = 1, self._sums
         while sums and sums[-1][0] == many:
             many, tally = 2 * many, sums.pop()[1] + tally
         sums.append((many, tally))
-    parts = [each for _, each in reversed(sums)]
-    return reduce(lambda later, earlier: earlier + later, parts) if parts else None
+
+    @property
+    def value(self) -> Summed | None:
+        """The sum so far; None of nothing."""
+        parts = [each for _, each in reversed(self._sums)]
+        return reduce(lambda later, earlier: earlier + later, parts) if parts else None

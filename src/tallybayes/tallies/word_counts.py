@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -217,6 +218,19 @@ class WordCounts(TallyBlock):
         pairs = self.pairs.renumbered(None, np.cumsum(used) - 1)
         return replace(self, terms=self.terms.select(np.flatnonzero(used)), pieces=(pairs,))
 
+    def of_documents(self, least: int) -> WordCounts:
+        """Return the counts of only the words that so many documents have."""
+        kept = self.totals(DOCUMENTS)[self.pairs.words] >= least - 0.5
+        pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
+        return replace(self, pieces=(pairs,)).without_unused()
+
+    def having(self, place: int, words: Sequence[str]) -> list[str]:
+        """Return those of some words that documents of a class have."""
+        numbers = self.terms.numbers(words)
+        _, here = self.pairs.places(place * CLASS + np.maximum(numbers, 0))
+        there = (here & (numbers >= 0)).tolist()
+        return [word for word, known in zip(words, there, strict=True) if known]
+
     def plus(self, other: WordCounts, names: Sequence[str]) -> WordCounts:
         """Add the counts of other documents."""
         terms, numbers = self.terms.plus(other.terms)
@@ -259,6 +273,25 @@ class WordCounts(TallyBlock):
         places, _ = self.pairs.places(other.pairs.keys)
         left = self.pairs.changed(places, self.pairs.sums[places] - other.pairs.sums)
         return replace(super().less(other), pieces=(left,))
+
+    @property
+    def n_words(self) -> int:
+        """How many different words were counted."""
+        return len(self.terms)
+
+    def dealt(self, n: int, nothing: WordCounts) -> list[WordCounts]:
+        """Cut into n blocks that add up to this one; the place of a word depends on it alone."""
+        block = self.without_unused()
+        hand = np.array([crc32(text.encode()) % n for text in block.terms.texts], np.int64)
+        new = np.empty(len(hand), np.int64)
+        parts = []
+        for place, base in enumerate([block, *[nothing] * (n - 1)]):
+            mine = np.flatnonzero(hand == place)
+            new[mine] = np.arange(len(mine))
+            kept = hand[block.pairs.words] == place
+            pairs = Pairs(block.pairs.keys[kept], block.pairs.sums[kept]).renumbered(None, new)
+            parts.append(replace(base, terms=block.terms.select(mine), pieces=(pairs,)))
+        return parts
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""

@@ -15,21 +15,35 @@ PATIENCE = 2.0  # seconds without a word
 EVERY = 0.2
 
 
+class ProgressLine:
+    """The line; there is none where nobody looks at it."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.start = what, time.monotonic()
+        self.told = self.start
+        self.shown = not (reporting.silent or sys.stderr is None) and sys.stderr.isatty()
+
+    def tell(self, done: int, of: int) -> None:
+        """Say how many are done, if it takes long and was not said just now."""
+        now = time.monotonic()
+        if self.shown and now - self.start > PATIENCE and now - self.told > EVERY:
+            left = (now - self.start) / max(done, 1) * (of - done)
+            line = f"tallybayes: {self.what}, {done} of {of}, {left:.0f} s to go"
+            print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
+            self.told = now
+
+    def clear(self) -> None:
+        """Leave the terminal as it was."""
+        if self.told > self.start:
+            print(f"\r{'':<72}\r", end="", file=sys.stderr, flush=True)
+
+
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Go through the items; on a terminal, say how many are done if it takes long."""
-    if reporting.silent or sys.stderr is None or not sys.stderr.isatty():
-        yield from items
-        return
-    start = told = time.monotonic()
+    line = ProgressLine(what)
     try:
         for done, item in enumerate(items):
-            now = time.monotonic()
-            if now - start > PATIENCE and now - told > EVERY:
-                left = (now - start) / max(done, 1) * (len(items) - done)
-                line = f"tallybayes: {what}, {done} of {len(items)}, {left:.0f} s to go"
-                print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
-                told = now
+            line.tell(done, len(items))
             yield item
     finally:
-        if told > start:
-            print(f"\r{'':<72}\r", end="", file=sys.stderr, flush=True)
+        line.clear()

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.evidence.appraisal import explained
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model.first_rows import about, plan_counting
@@ -120,18 +119,7 @@ def train(
             held = weigh(rows, plan, spec, columns, read)
             tally, tables, rejected, weighed = held.tally, held.tables, held.rejected, held.evidence
             calibration, found = None if weighed is None else weighed.calibration, held.predictions
-        if not tally.classes:
-            raise TallyBayesError(
-                f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
-            )
-        if len(tally.classes) == 1:
-            warn(
-                f"every row that was read of {rows.files[0]} has the label {tally.classes[0]!r} in "
-                f"column {target!r}: the model can give no other answer until rows of another "
-                "class are added",
-                TallyBayesWarning,
-            )
-        fitted = spec.fitted(tally, columns, calibration)
+        fitted = spec.fitted(tally, columns, calibration, rows.files[0])
         if scores and weighed is None:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
         if isinstance(found, Predictions):

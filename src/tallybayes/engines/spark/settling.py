@@ -1,0 +1,154 @@
+"""From a Spark data frame to a job: what its columns are, by first rows and what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pyspark.ml.functions import vector_to_array
+from pyspark.sql import Column, DataFrame, functions as F  # noqa: N812
+
+from tallybayes.engines.count_job import CountJob, VectorColumn
+from tallybayes.engines.spark.passes import column
+from tallybayes.errors import Option, TallyBayesError
+from tallybayes.evidence import search
+from tallybayes.families import FAMILIES
+from tallybayes.model.specification import ModelSpec, parse_family
+from tallybayes.sources.formats import BadRows, ReadOptions
+
+SAMPLE_ROWS = 10_000
+WIDEST = 10_000  # vectors whose values are columns beside others
+SOURCE = "the Spark data frame"
+SPARSE = 0  # the type of a sparse vector
+
+Vectors = Mapping[str, Any]  # by name: what the values are called, or how many are counts
+
+
+class Settled(NamedTuple):
+    """How rows are counted, the columns that takes, and what there is to know of vectors."""
+
+    job: CountJob
+    rows: DataFrame
+    vectors: Vectors
+
+
+def settled(
+    df: DataFrame,
+    target: str,
+    spec: ModelSpec,
+    weight: str | None,
+    bad_rows: BadRows,
+    *more: Column,
+) -> Settled:
+    """Settle from first rows what columns are; of the best model also what its evidence weighs.
+
+    Parameters
+    ----------
+    df, target, spec, weight, bad_rows
+        As for `tallybayes.spark.fit`.
+    *more
+        Columns that are read beside those.
+    """
+    ReadOptions(bad_rows=bad_rows)
+    for name in df.columns:
+        if df.columns.count(name) > 1:
+            raise TallyBayesError(f"two columns are named {name!r}; rename one of them")
+    spec = replace(spec, columns=_families(spec.columns))
+    names = spec.chosen(df.columns, target, weight)
+    kept = list(map(column, [target, *([weight] if weight else [])]))
+    sizes = {name: _size(df, name) for name in names if is_vector(df, name)}
+    if len(names) == len(sizes) == 1 and _are_counts(df, names[0], spec):
+        ((name, size),) = sizes.items()
+        job = CountJob.of_vectors(name, size, target, spec, weight, bad_rows)
+        return Settled(job, df.select(sparse(name), *kept, *more), sizes)
+    spread = [_spread(df, name, size, names) for name, size in sizes.items()]
+    chosen = [*columns_of(df, names), *kept]
+    said = _of_values(spec, spread)
+    first = df.limit(SAMPLE_ROWS).select(*chosen).toArrow()
+    job = CountJob.of(first, target, said, weight=weight, bad_rows=bad_rows, vectors=spread)
+    job = replace(job, spec=replace(job.spec, drop=spec.drop))
+    rows = df.select(*chosen, *more)
+    if not job.spec.plain:
+        n, few = rows.count(), df.select(*chosen)
+        sample = few if n <= search.MOST_ROWS else few.sample(fraction=search.MOST_ROWS / n, seed=0)
+        job = job.weighed(sample.toArrow())
+    return Settled(job, rows, {each.name: list(each.names) for each in spread})
+
+
+def _families(columns: Any) -> Any:
+    """Read families that are written with options, as on the command line."""
+    if isinstance(columns, Mapping):
+        return {name: _families(word) for name, word in columns.items()}
+    return parse_family(columns) if isinstance(columns, str) and ":" in columns else columns
+
+
+def is_vector(df: DataFrame, name: str) -> bool:
+    """Tell whether a column holds vectors of Spark's machine learning."""
+    return name in df.columns and type(df.schema[name].dataType).__name__ == "VectorUDT"
+
+
+def columns_of(df: DataFrame, names: Sequence[str]) -> Iterator[Column]:
+    """Go through columns as they are read: vectors as arrays."""
+    for name in names:
+        yield vector_to_array(column(name)).alias(name) if is_vector(df, name) else column(name)
+
+
+def sparse(name: str) -> Column:
+    """Return a column of vectors as their indices and values."""
+    unwrapped = F.unwrap_udt(column(name))
+    parts = [unwrapped.getField(part).alias(part) for part in ("indices", "values")]
+    return F.when(column(name).isNotNull(), F.struct(*parts)).alias(name)
+
+
+def _size(df: DataFrame, name: str) -> int:
+    """Return how many values the vectors of a column have."""
+    first = df.select(column(name).alias("vector")).where("vector is not null").head(1)
+    if not first:
+        drop = Option("drop", (name,))
+        raise TallyBayesError(
+            f"column {name!r} has no vector, so nobody knows how many values it has; leave it out "
+            f"({drop})",
+            remedy=drop,
+        )
+    return len(first[0]["vector"])
+
+
+def _are_counts(df: DataFrame, name: str, spec: ModelSpec) -> bool:
+    """Tell whether vectors are counts: if they may be, and all that come first are sparse."""
+    said = spec.columns.get(name, "auto") if isinstance(spec.columns, Mapping) else spec.columns
+    word: Any = FAMILIES[said]() if isinstance(said, str) and said in FAMILIES else said
+    if word != "auto" and getattr(word, "kind", word).counted_as != "counts":
+        return False
+    kinds = F.unwrap_udt(column(name)).getField("type").alias("kind")
+    found = df.limit(SAMPLE_ROWS).select(kinds).where("kind is not null").distinct().collect()
+    return [row["kind"] for row in found] == [SPARSE]
+
+
+def _spread(df: DataFrame, name: str, size: int, others: Sequence[str]) -> VectorColumn:
+    """Name the values of vectors: as the assembler that made them says, or by number."""
+    if size > WIDEST:
+        raise TallyBayesError(
+            f"column {name!r} has vectors of {size:,} values; as numbers, or beside other columns, "
+            f"at most {WIDEST:,} can be: fit sparse ones alone, as counts"
+        )
+    told: dict[int, str] = {}
+    attributes = (df.schema[name].metadata or {}).get("ml_attr", {}).get("attrs", {})
+    for some in attributes.values():
+        told |= {each["idx"]: each["name"] for each in some if "name" in each}
+    names = [told.get(place, "") for place in range(size)]
+    clear = all(names) and len(set(names)) == size and not set(others).intersection(names)
+    return VectorColumn(name, tuple(names if clear else [f"{name}[{k}]" for k in range(size)]))
+
+
+def _of_values(spec: ModelSpec, vectors: Sequence[VectorColumn]) -> ModelSpec:
+    """Return the specification with what was said of vectors said of each of their values."""
+    names_of = {each.name: each.names for each in vectors}
+
+    def values(*names: Any) -> tuple[Any, ...]:
+        return tuple(value for name in names for value in names_of.get(name, (name,)))
+
+    columns = spec.columns
+    if isinstance(columns, Mapping):
+        columns = {value: word for name, word in columns.items() for value in values(name)}
+    return replace(spec, columns=columns, only=values(*spec.only), drop=())
