@@ -54,7 +54,8 @@ def typed(done, data, monkeypatch, words_only):
 
 
 def test_no_command_is_forgotten():
-    assert {name.split(",")[0] for name in COMMANDS} == {n for s in SECTIONS.values() for n in s}
+    every = {name for entries in SECTIONS.values() for name in entries} - {"spam"}  # see test_spam
+    assert {name.split(",")[0] for name in COMMANDS} == every
 
 
 @pytest.mark.parametrize("name", COMMANDS)

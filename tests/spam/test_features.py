@@ -15,7 +15,7 @@ def of(raw, column):
 
 def test_a_word_counts_once_and_in_lower_case():
     body = features(Message(b"\nCheap, CHEAP... cheap pills!"))["body"]
-    assert body == "case:CHEAP cheap pills"
+    assert body == "cheap pills"
 
 
 def test_long_words_are_taken_by_their_shape_and_parts():
@@ -32,7 +32,7 @@ def test_subject_sender_and_recipients_have_columns_of_their_own():
         b"From: Ann Lee <ann.lee7@mail.work.example>\nTo: a@x.example, b@x.example\n"
         b"Subject: WIN $$$ now!\nReply-To: other@free.example\n\nbody"
     )
-    assert {"win", "now", "case:WIN", "sign:$", "sign:!"} <= of(raw, "subject")
+    assert {"win", "now", "sign:$", "sign:!"} <= of(raw, "subject")
     sender = of(raw, "sender")
     assert {"from:ann", "from@work.example", "from@example", "from~a.a9"} <= sender
     assert "reply-to@free.example" in sender

@@ -66,6 +66,7 @@ class Session:
     quiet: bool = False
     debug: bool = False
     no_progress: bool = False
+    error_code: int | None = None  # of all errors, where a command has one of its own
     warned: list[str] = field(default_factory=list)
     bar: Progress | None = None
 
@@ -107,6 +108,10 @@ class Session:
         """Print what a command did, which --quiet leaves out."""
         if self.json or not self.quiet:
             self.show(result, *more, **facts)
+
+    def line(self, text: str) -> None:
+        """Print a line of a result that has many, as soon as it is there."""
+        click.echo(printable(text, escaped=self.json))
 
     def say_rejected(self, outcome: Outcome, read: ReadOptions) -> None:
         """Say which rows were set aside, or how many."""
@@ -158,7 +163,7 @@ class Session:
             return CLOSED
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             error.show()
-            return USAGE
+            return USAGE if self.error_code is None else self.error_code
         if self.debug:
             import traceback
 
@@ -177,7 +182,7 @@ class Session:
                 click.echo(json.dumps({"error": text, "warnings": self.warned}), err=True)
         else:
             self._tell(f"error: {text}")
-        return code
+        return code if self.error_code is None else self.error_code
 
 
 def sentence_of(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -48,6 +48,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "update": "Learn more rows.",
         "forget": "Take rows away again, as if never seen.",
         "merge": "Add models of different rows together.",
+    },
+    "Mail": {
+        "spam": "Judge mail, by what was learnt of sorted mail.",
     },
     "Serve": {
         "serve": "Answer over HTTP: score, learn, explain.",
@@ -205,16 +208,22 @@ def refuse(why: str, *wanted: str) -> None:
 class LazyGroup(click.Group):
     """Commands by section, of which only the one that runs is imported."""
 
+    sections: ClassVar[Mapping[str, Mapping[str, str]]] = SECTIONS
+    error_code: ClassVar[int | None] = None  # of all errors, if it is always the same
+
+    def module_of(self, section: str) -> str:
+        """Return where the commands of a section are."""
+        return f"tallybayes.cli.commands.{section.lower()}"
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name all commands, in the order of the help."""
-        return [name for entries in SECTIONS.values() for name in entries]
+        return [name for entries in self.sections.values() for name in entries]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        for section, entries in SECTIONS.items():
+        for section, entries in self.sections.items():
             if cmd_name in entries:
-                module = import_module(f"tallybayes.cli.commands.{section.lower()}")
-                command: Command = getattr(module, cmd_name)
+                command: click.Command = getattr(import_module(self.module_of(section)), cmd_name)
                 return command
         return None
 
@@ -227,12 +236,15 @@ class LazyGroup(click.Group):
             from tallybayes.errors import did_you_mean
 
             ctx.fail(f"There is no command {args[0]!r}; {did_you_mean(args[0], names)}")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        if isinstance(found[1], LazyGroup):
+            ctx.ensure_object(Session).error_code = found[1].error_code
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands section by section, without importing them."""
         width = max(map(len, self.list_commands(ctx)))
-        for section, entries in SECTIONS.items():
+        for section, entries in self.sections.items():
             with formatter.section(section):
                 formatter.write_dl([(f"{name:<{width}}", about) for name, about in entries.items()])
 

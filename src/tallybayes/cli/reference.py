@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -60,11 +61,17 @@ def reference() -> str:
     for section, entries in SECTIONS.items():
         page.append(f"## {section}\n")
         for name in entries:
-            command = tallybayes.get_command(context, name)
-            assert command is not None
-            own = click.Context(command, context, info_name=name, terminal_width=WIDTH)
-            page.append(f"### {NAME} {name}\n\n```\n{command.get_help(own)}\n```\n")
+            page += _commands(tallybayes.get_command(context, name), context, name)
     return "\n".join(page)
+
+
+def _commands(command: Any, parent: click.Context, name: str) -> Iterator[str]:
+    """Go through the help of a command, or of the commands of a group."""
+    own = click.Context(command, parent, info_name=name, terminal_width=WIDTH)
+    yield f"### {own.command_path}\n\n```\n{command.get_help(own)}\n```\n"
+    if isinstance(command, click.Group):
+        for each in command.list_commands(own):
+            yield from _commands(command.get_command(own, each), own, each)
 
 
 def _families() -> str:

@@ -218,6 +218,19 @@ class WordCounts(TallyBlock):
         pairs = self.pairs.renumbered(None, np.cumsum(used) - 1)
         return replace(self, terms=self.terms.select(np.flatnonzero(used)), pieces=(pairs,))
 
+    def of_documents(self, least: int) -> WordCounts:
+        """Return the counts of only the words that so many documents have."""
+        kept = self.totals(DOCUMENTS)[self.pairs.words] >= least - 0.5
+        pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
+        return replace(self, pieces=(pairs,)).without_unused()
+
+    def having(self, place: int, words: Sequence[str]) -> list[str]:
+        """Return those of some words that documents of a class have."""
+        numbers = self.terms.numbers(words)
+        _, here = self.pairs.places(place * CLASS + np.maximum(numbers, 0))
+        there = (here & (numbers >= 0)).tolist()
+        return [word for word, known in zip(words, there, strict=True) if known]
+
     def plus(self, other: WordCounts, names: Sequence[str]) -> WordCounts:
         """Add the counts of other documents."""
         terms, numbers = self.terms.plus(other.terms)

@@ -1,0 +1,206 @@
+"""What was found, as people read it: a training, a message explained, what a filter has learnt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tallybayes.rendering import Part, Renderable, Table
+from tallybayes.rendering.words import counted, odds, probability
+from tallybayes.spam.features import COLUMNS, features
+from tallybayes.spam.judgement import Cutoffs, Judgement, judge, shown_of
+from tallybayes.spam.lookup import HAM, SPAM, Lookup
+from tallybayes.spam.mail_filter import MailFilter
+from tallybayes.spam.messages import Message
+from tallybayes.spam.training import Training
+
+BITS = 1.0 / math.log(2.0)  # a nat
+SHOWN = 5  # tokens of a column
+LISTED = 10  # tokens of a report, for each class
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Renderable):
+    """What came of a training."""
+
+    training: Training
+
+    def document(self) -> Iterator[Part]:
+        """Show how much was learnt, and how good the filter is."""
+        of, mail = self.training, self.training.filter
+        ham, spam = (counted(n, "message") for n in (mail.lookup.ham, mail.lookup.spam))
+        yield f"Learnt {ham} as ham and {spam} as spam."
+        if of.known:
+            yield f"{counted(of.known, 'message')} had been there before and count once."
+        if of.both:
+            shown = ", ".join(of.both[:3])
+            yield f"{counted(len(of.both), 'message')} is ham and spam; it stays ham: {shown}."
+        held = mail.noted.get("held_out")
+        if held is None:
+            yield (
+                "All tokens have the same weight as yet: with 20 messages of each class or more "
+                "each gets its own."
+            )
+        else:
+            yield from _quality(held, mail.cutoffs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as JSON can hold it."""
+        mail = self.training.filter
+        return {
+            "learnt": {HAM: mail.lookup.ham, SPAM: mail.lookup.spam},
+            "known": self.training.known,
+            "both": self.training.both,
+            "cutoffs": {HAM: mail.cutoffs.ham, SPAM: mail.cutoffs.spam},
+            "held_out": mail.noted.get("held_out"),
+        }
+
+
+def _quality(held: Mapping[str, Any], cutoffs: Cutoffs) -> Iterator[Part]:
+    """Show how a filter did on messages that it had not seen."""
+    rows = [
+        (name, held[name], held[wrong], held[f"unsure_{name}"])
+        for name, wrong in ((HAM, "false_alarms"), (SPAM, "misses"))
+    ]
+    yield Table.of(
+        "Messages judged by filters that had not seen them",
+        [("class", "label"), ("messages", "count"), ("wrong", "count"), ("unsure", "count")],
+        rows,
+    )
+    yield (
+        f"Spam from a probability of {probability(cutoffs.spam)} on, ham up to "
+        f"{probability(cutoffs.ham)}. Of {100.0 * held['area_missed']:.3g} % of all pairs of a ham "
+        "and a spam the ham is thought the likelier spam (1 - AUC)."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Explained(Renderable):
+    """Why a message is judged as it is."""
+
+    name: str
+    judgement: Judgement
+    tokens: dict[str, list[tuple[str, float]]] = field(repr=False)
+
+    @classmethod
+    def of(cls, lookup: Lookup, cutoffs: Cutoffs, name: str, message: Message) -> Explained:
+        """Judge a message, and find what speaks for what."""
+        columns = features(message)
+        judgement, tokens = judge(lookup, columns, cutoffs), {}
+        for column, text in columns.items():
+            said, below = lookup.terms(column, text)
+            said.sort(key=lambda item: -abs(item[1]))
+            tokens[column] = [(token, weight / below) for token, weight in said[:SHOWN]]
+        return cls(name, judgement, tokens)
+
+    def document(self) -> Iterator[Part]:
+        """Show what each part of the message says, and by which tokens."""
+        found = self.judgement
+        ham, spam = found.learnt
+        yield (
+            f"{self.name}: {found.answer}, spam with probability {probability(found.probability)} "
+            f"({odds(BITS * found.log_odds)}), after {ham:,} ham and {spam:,} spam."
+        )
+        loudest = [column for column, weight in found.strongest if weight][:1]
+        if loudest:
+            weight = found.evidence[loudest[0]]
+            side = SPAM if weight > 0.0 else HAM
+            yield f"The {loudest[0]} speak{'s' * (loudest[0][-1] != 's')} loudest, " + (
+                f"{odds(abs(BITS * weight))} for {side}."
+            )
+        rows = [
+            (
+                column,
+                BITS * weight,
+                "  ".join(
+                    f"{token} {weight:+.2f}" for token, weight in self.tokens.get(column, ())
+                ),
+            )
+            for column, weight in found.strongest
+        ]
+        heads = [("part", "label"), ("odds of spam", "odds"), ("tokens that say most", "text")]
+        yield Table.of("What speaks for spam, and what against it", heads, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as JSON can hold it."""
+        return {
+            **shown_of(self.name, self.judgement),
+            "evidence": self.judgement.evidence,
+            "tokens": {
+                column: [{"token": token, "log_odds": weight} for token, weight in said]
+                for column, said in self.tokens.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FilterReport(Renderable):
+    """What a filter has learnt."""
+
+    name: str
+    filter: MailFilter
+
+    def document(self) -> Iterator[Part]:
+        """Show how much it learnt, how good it was, and the tokens that tell most."""
+        mail = self.filter
+        tokens = sum(column.tokens for column in mail.lookup.columns.values())
+        yield (
+            f"{self.name}: {mail.lookup.ham:,} ham and {mail.lookup.spam:,} spam, "
+            f"{tokens:,} tokens."
+        )
+        if held := mail.noted.get("held_out"):
+            yield from _quality(held, mail.cutoffs)
+        calibration = mail.fitted.recipe.calibration
+        heads = [("part", "label"), ("tokens", "count"), ("weight", "score")]
+        rows = [
+            (name, mail.lookup.columns[name].tokens, mail.lookup.columns[name].weight)
+            for name in COLUMNS
+        ]
+        told = "" if calibration is None or not calibration.rows else f", {calibration.rows:,} rows"
+        yield Table.of(
+            f"Parts of a message, and the mean weight of their tokens{told}", heads, rows
+        )
+        heads = [("token", "label"), ("part", "label"), ("ham", "count"), ("spam", "count")]
+        for label, best in self._telling().items():
+            yield Table.of(f"Tokens that speak for {label}", heads, best)
+
+    def _telling(self) -> dict[str, list[tuple[str, str, int, int]]]:
+        """Return for each class the tokens that say most over all messages that have them."""
+        mail, found = self.filter, list[tuple[float, str, str, int, int]]()
+        for name, block in blocks_of(mail):
+            person = name.encode()
+            for token in block:
+                place = mail.lookup._find(person, token)
+                if place >= 0:
+                    h, s = mail.lookup.hams[place], mail.lookup.spams[place]
+                    told = mail.lookup.weights[place] * math.sqrt(h + s)
+                    share = (s + 0.5) / (mail.lookup.spam + 1), (h + 0.5) / (mail.lookup.ham + 1)
+                    found.append((told * math.log(share[0] / share[1]), token, name, h, s))
+        found.sort(key=lambda row: row[0])
+        return {
+            HAM: [(t, name, h, s) for _, t, name, h, s in found[:LISTED]],
+            SPAM: [(t, name, h, s) for _, t, name, h, s in reversed(found[-LISTED:])],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as JSON can hold it."""
+        mail = self.filter
+        return {
+            "learnt": {HAM: mail.lookup.ham, SPAM: mail.lookup.spam},
+            "cutoffs": {HAM: mail.cutoffs.ham, SPAM: mail.cutoffs.spam},
+            "tokens": {name: each.tokens for name, each in mail.lookup.columns.items()},
+            "held_out": mail.noted.get("held_out"),
+            "history": list(mail.provenance.history),
+            "telling": self._telling(),
+        }
+
+
+def blocks_of(mail: MailFilter) -> Iterable[tuple[str, list[str]]]:
+    """Go through the columns of a filter and their tokens."""
+    tally = mail.fitted.tally
+    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
+        (name,) = tally.schema.names_of(group)
+        terms: Any = getattr(block, "terms", None)
+        yield name, [] if terms is None else terms.texts

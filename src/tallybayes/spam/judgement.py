@@ -1,0 +1,115 @@
+"""What is made of a probability: spam, ham, or unsure, by what mistakes cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.spam.lookup import Lookup
+
+Answer = Literal["spam", "ham", "unsure"]
+
+FALSE_ALARM, MISS = 200.0, 10.0  # what mistakes cost, where it costs 1 to look at a message oneself
+EXIT_CODES: dict[Answer, int] = {"spam": 0, "ham": 1, "unsure": 2}
+ERROR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoffs:
+    """Up to which probability a message is ham, and from which on it is spam.
+
+    Whoever looks at an unsure message themselves pays 1. So a message is put among the spam where
+    the false alarms that are to be expected cost less than that, and let pass where the misses do:
+
+        spam from p = 1 - 1 / false_alarm on,    ham up to p = 1 / miss.
+
+    Examples
+    --------
+    >>> Cutoffs.of_costs(false_alarm=200, miss=10)
+    Cutoffs(ham=0.1, spam=0.995)
+    """
+
+    ham: float
+    spam: float
+
+    @classmethod
+    def of_costs(cls, false_alarm: float = FALSE_ALARM, miss: float = MISS) -> Cutoffs:
+        """Return the cutoffs that follow from what mistakes cost."""
+        for name, cost in (("a false alarm", false_alarm), ("a miss", miss)):
+            if not 2.0 <= cost < math.inf:
+                raise TallyBayesError(
+                    f"{name} is said to cost {cost:g} times as much as looking at a message; it "
+                    "must be at least 2"
+                )
+        return cls(1.0 / miss, 1.0 - 1.0 / false_alarm)
+
+    def answer(self, probability: float) -> Answer:
+        """Return what is said of a message that is spam with this probability."""
+        if probability >= self.spam:
+            return "spam"
+        return "ham" if probability <= self.ham else "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is said of a message, how probable it is to be spam, and what each column says.
+
+    Attributes
+    ----------
+    answer : {"spam", "ham", "unsure"}
+    probability, log_odds : float
+        That it is spam. Odds are in nats.
+    evidence : dict
+        What each column adds to the log-odds, and the prior under "prior".
+    learnt : tuple
+        The messages that were learnt, ham and spam: the fewer, the less sure is everything else.
+    """
+
+    answer: Answer
+    probability: float
+    log_odds: float
+    evidence: dict[str, float]
+    learnt: tuple[int, int]
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return EXIT_CODES[self.answer]
+
+    @property
+    def strongest(self) -> list[tuple[str, float]]:
+        """What each column says, the loudest first."""
+        return sorted(self.evidence.items(), key=lambda item: -abs(item[1]))
+
+
+def probability_of(log_odds: float) -> float:
+    """Return the probability that goes with log-odds."""
+    if log_odds < 0.0:
+        return 1.0 - probability_of(-log_odds)
+    return 1.0 / (1.0 + math.exp(-log_odds))
+
+
+def judge(lookup: Lookup, columns: dict[str, str], cutoffs: Cutoffs) -> Judgement:
+    """Judge a message by its columns; nothing is known where one of the classes was never met."""
+    log_odds, evidence = lookup.score(columns)
+    evidence["prior"] = lookup.prior
+    learnt = lookup.ham, lookup.spam
+    if not all(learnt) or log_odds != log_odds:
+        return Judgement("unsure", 0.5, 0.0, {}, learnt)
+    probability = probability_of(log_odds)
+    return Judgement(cutoffs.answer(probability), probability, log_odds, evidence, learnt)
+
+
+def shown_of(name: str, judgement: Judgement) -> dict[str, Any]:
+    """Return what is said of a message, as data; `reasons` has the loudest part first."""
+    ham, spam = judgement.learnt
+    return {
+        "path": name,
+        "answer": judgement.answer,
+        "probability": judgement.probability,
+        "log_odds": judgement.log_odds,
+        "reasons": dict(judgement.strongest),
+        "learnt": {"ham": ham, "spam": spam},
+    }
