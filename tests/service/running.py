@@ -81,6 +81,13 @@ def serving(folder, *options, **client):
             process.kill()
 
 
+def command_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
 def mixed_table(n=300, seed=0):
     rng = np.random.default_rng(seed)
     age = rng.normal(40, 12, n)

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.running import PATIENCE, serving
+from service.running import PATIENCE, command_of, serving
 
 PREDICT = "/v1/models/mixed/predict"
 
@@ -96,10 +96,3 @@ def workers(service, least):
             return list(map(int, found))
         time.sleep(0.02)
     return pytest.fail(f"there are no {least} workers")
-
-
-def command_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:  # it has ended
-        return b""

@@ -28,7 +28,7 @@ from tallybayes.service.settings import Role
 from tallybayes.service.shelf import Shelved
 
 MODEL = "/v1/models/{model}"
-STREAM = "text/event-stream"
+STREAM, SQLITE = "text/event-stream", "application/vnd.sqlite3"
 REST = 15.0  # seconds after which a stream shows that it is there
 MOST_LISTENERS = 64
 LEARN: dict[str, Any] = {"role": Role.learn, "changes": True}
@@ -289,7 +289,7 @@ def snapshot(call: Call) -> m.StateAnswer:
     return state_of(live.state)
 
 
-@at("GET", "/v1/backup", media="application/vnd.sqlite3", role=Role.admin, hasty=False)
+@at("GET", "/v1/backup", media=SQLITE, role=Role.admin, hasty=False)
 def backup(call: Call) -> Response:
     """Return a copy of the store as it is at one moment, as a file of SQLite, while it is used."""
     store = call.service.follower.open()
@@ -303,4 +303,4 @@ def backup(call: Call) -> Response:
         folder.cleanup()
         raise
     done = BackgroundTask(folder.cleanup)
-    return FileResponse(path, filename=path.name, background=done)
+    return FileResponse(path, media_type=SQLITE, filename=path.name, background=done)
