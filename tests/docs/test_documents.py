@@ -24,7 +24,7 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-RUN = ("tutorial", "guide", "estimators", "text", "validation", "files", "explanations")
+RUN = ("tutorial", "guide", "estimators", "text", "validation", "files", "explanations", "service")
 
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{name}.md" for name in RUN)])
