@@ -82,9 +82,10 @@ def test_the_data_can_be_kept(done, cli, data):
 
 def test_a_command_that_fails_ends_the_demonstration(cli, monkeypatch):
     import tallybayes.workflows.training as training
+    from tallybayes.errors import TallyBayesError
 
     def fail(*args, **options):
-        raise training.TallyBayesError("out of order")
+        raise TallyBayesError("out of order")
 
     monkeypatch.setattr(training, "train", fail)
     code, _, err = cli("demo", "loan")
