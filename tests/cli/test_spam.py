@@ -11,8 +11,8 @@ import pytest
 from spam.mails import mail, mails, write_folder
 from tallybayes.cli.console import FORMS
 from tallybayes.cli.main import main
-from tallybayes.spam.lookup import beside, opened
 from tallybayes.spam.passing import marked
+from tallybayes.spam.token_table import beside, opened
 
 HEAVY = "numpy", "msgspec", "scipy", "sklearn", "numba", "pyarrow", "rich"
 

@@ -13,11 +13,11 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.modelfile import load, save
 from tallybayes.spam import mail_filter as module
 from tallybayes.spam.features import features
-from tallybayes.spam.judgement import Cutoffs, judge, probability_of
-from tallybayes.spam.lookup import beside, opened
 from tallybayes.spam.mail_filter import MailFilter, changing_filter
 from tallybayes.spam.messages import Message
-from tallybayes.spam.training import HeldOut, Sample, scale, train, weigh
+from tallybayes.spam.token_table import beside, opened
+from tallybayes.spam.training import HeldOut, MailSample, scale, train, weigh
+from tallybayes.spam.verdict import Cutoffs, judge, probability_of
 from tallybayes.workflows import explain
 
 SORTED = [(Message(mail(k % 2 == 0, k)), ("ham", "spam")[k % 2 == 0]) for k in range(60)]
@@ -213,7 +213,7 @@ def test_too_few_messages_have_one_weight_and_no_scores(tmp_path):
 def test_a_sample_is_as_likely_to_keep_any_message():
     kept = []
     for seed in range(300):
-        sample = Sample(3, seed)
+        sample = MailSample(3, seed)
         for k in range(12):
             sample.add({"body": str(k)}, "ham")
         kept += [int(each["body"]) for each in sample.columns]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from spam.mails import HOSTILE, mail
-from tallybayes.spam.judgement import Judgement
 from tallybayes.spam.messages import MOST_BYTES
 from tallybayes.spam.passing import fields_of, marked, pass_on
+from tallybayes.spam.verdict import Verdict
 
-FOUND = Judgement("spam", 0.9991, 7.0, {"links": 5.0, "prior": -2.0}, (9, 8))
+FOUND = Verdict("spam", 0.9991, 7.0, {"links": 5.0, "prior": -2.0}, (9, 8))
 FIELDS = fields_of(FOUND)
 
 
@@ -68,10 +68,8 @@ def test_nothing_of_the_message_gets_into_the_fields():
         assert "\n" not in field
         assert "\r" not in field
     assert passed(raw).endswith(raw)
-    assert fields_of(Judgement("unsure", 0.5, 0.0, {}, (0, 0)))[0].startswith(
-        "X-Spam-Status: Unsure"
-    )
-    odd = Judgement("spam", 1.0, float("inf"), {"body": float("inf")}, (1, 1))
+    assert fields_of(Verdict("unsure", 0.5, 0.0, {}, (0, 0)))[0].startswith("X-Spam-Status: Unsure")
+    odd = Verdict("spam", 1.0, float("inf"), {"body": float("inf")}, (1, 1))
     assert "inf" not in fields_of(odd)[1]
 
 

@@ -13,7 +13,7 @@ from email.utils import mktime_tz, parsedate_tz
 from itertools import pairwise
 
 from tallybayes.spam.hypertext import read_html, seems_html
-from tallybayes.spam.messages import Message, Piece
+from tallybayes.spam.messages import MailPart, Message
 
 COLUMNS = (
     "body", "subject", "sender", "recipients", "headers", "received", "links", "html", "parts",
@@ -251,7 +251,7 @@ def _of_link(link: str) -> Iterator[str]:
         yield from (part for part in parts[:30] if 1 < len(part) <= LONGEST_WORD)
 
 
-def _of_piece(piece: Piece) -> Iterator[tuple[str, str]]:
+def _of_piece(piece: MailPart) -> Iterator[tuple[str, str]]:
     """Go through what a part is called, and how it is made."""
     yield "parts", f"type:{piece.kind[:60]}"
     yield "parts", f"charset:{(piece.charset or 'none')[:40].lower()}"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, odds, probability
 from tallybayes.spam.features import COLUMNS, features
-from tallybayes.spam.judgement import Cutoffs, Judgement, judge, shown_of
-from tallybayes.spam.lookup import HAM, SPAM, Lookup
-from tallybayes.spam.mail_filter import MailFilter
+from tallybayes.spam.mail_filter import MailFilter, columns_of
 from tallybayes.spam.messages import Message
+from tallybayes.spam.token_table import HAM, SPAM, TokenTable
 from tallybayes.spam.training import Training
+from tallybayes.spam.verdict import Cutoffs, Verdict, judge, shown_of
 
 BITS = 1.0 / math.log(2.0)  # a nat
 SHOWN = 5  # tokens of a column
@@ -22,7 +22,7 @@ LISTED = 10  # tokens of a report, for each class
 
 
 @dataclass(frozen=True, slots=True)
-class Trained(Renderable):
+class TrainedFilter(Renderable):
     """What came of a training."""
 
     training: Training
@@ -81,23 +81,23 @@ class Explained(Renderable):
     """Why a message is judged as it is."""
 
     name: str
-    judgement: Judgement
+    verdict: Verdict
     tokens: dict[str, list[tuple[str, float]]] = field(repr=False)
 
     @classmethod
-    def of(cls, lookup: Lookup, cutoffs: Cutoffs, name: str, message: Message) -> Explained:
+    def of(cls, lookup: TokenTable, cutoffs: Cutoffs, name: str, message: Message) -> Explained:
         """Judge a message, and find what speaks for what."""
         columns = features(message)
-        judgement, tokens = judge(lookup, columns, cutoffs), {}
+        verdict, tokens = judge(lookup, columns, cutoffs), {}
         for column, text in columns.items():
             said, below = lookup.terms(column, text)
             said.sort(key=lambda item: -abs(item[1]))
             tokens[column] = [(token, weight / below) for token, weight in said[:SHOWN]]
-        return cls(name, judgement, tokens)
+        return cls(name, verdict, tokens)
 
     def document(self) -> Iterator[Part]:
         """Show what each part of the message says, and by which tokens."""
-        found = self.judgement
+        found = self.verdict
         ham, spam = found.learnt
         yield (
             f"{self.name}: {found.answer}, spam with probability {probability(found.probability)} "
@@ -126,8 +126,8 @@ class Explained(Renderable):
     def to_dict(self) -> dict[str, Any]:
         """Return the same as JSON can hold it."""
         return {
-            **shown_of(self.name, self.judgement),
-            "evidence": self.judgement.evidence,
+            **shown_of(self.name, self.verdict),
+            "evidence": self.verdict.evidence,
             "tokens": {
                 column: [{"token": token, "log_odds": weight} for token, weight in said]
                 for column, said in self.tokens.items()
@@ -169,9 +169,9 @@ class FilterReport(Renderable):
     def _telling(self) -> dict[str, list[tuple[str, str, int, int]]]:
         """Return for each class the tokens that say most over all messages that have them."""
         mail, found = self.filter, list[tuple[float, str, str, int, int]]()
-        for name, block in blocks_of(mail):
+        for name, block in columns_of(mail.fitted.tally):
             person = name.encode()
-            for token in block:
+            for token in block.terms.texts:
                 place = mail.lookup._find(person, token)
                 if place >= 0:
                     h, s = mail.lookup.hams[place], mail.lookup.spams[place]
@@ -195,12 +195,3 @@ class FilterReport(Renderable):
             "history": list(mail.provenance.history),
             "telling": self._telling(),
         }
-
-
-def blocks_of(mail: MailFilter) -> Iterable[tuple[str, list[str]]]:
-    """Go through the columns of a filter and their tokens."""
-    tally = mail.fitted.tally
-    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
-        (name,) = tally.schema.names_of(group)
-        terms: Any = getattr(block, "terms", None)
-        yield name, [] if terms is None else terms.texts

@@ -1,9 +1,9 @@
 """A filter that judges, learns and unlearns messages: a model of ten columns of text.
 
 What it learnt is a tally, in a `.tally` file that every other command of tallybayes reads too. It
-is judged with by way of a `Lookup`, which is kept in step. Of each message that was learnt a digest
-of its content is kept, so that none is learnt twice, and each can be unlearnt as what it was learnt
-as.
+is judged with by way of a `TokenTable`, which is kept in step. Of each message that was learnt a
+digest of its content is kept, so that none is learnt twice, and each can be unlearnt as what it was
+learnt as.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from tallybayes.modelfile import Provenance, Stored, changing, load, save
 from tallybayes.schema import Schema
 from tallybayes.sources import as_source
 from tallybayes.spam.features import COLUMNS, as_table, features
-from tallybayes.spam.judgement import Cutoffs, Judgement, judge
-from tallybayes.spam.lookup import (
+from tallybayes.spam.messages import Message
+from tallybayes.spam.token_table import (
     CLASSES,
     HAM,
     SPAM,
     ColumnSums,
-    Lookup,
     Rules,
+    TokenTable,
     beside,
     stamp_of,
 )
-from tallybayes.spam.messages import Message
+from tallybayes.spam.verdict import Cutoffs, Verdict, judge
 from tallybayes.tallies import Tally, WordCounts
 from tallybayes.tallies.word_counts import WEIGHT
 from tallybayes.tokenizer import Words
@@ -95,7 +95,7 @@ class MailFilter:
         """Load a filter from its file."""
         return cls(load(path))
 
-    def classify(self, message: Message) -> Judgement:
+    def classify(self, message: Message) -> Verdict:
         """Judge a message."""
         return judge(self.lookup, features(message), self.cutoffs)
 
@@ -245,7 +245,7 @@ def changing_filter(path: str | os.PathLike[str]) -> Iterator[MailFilter]:
         mail.save_lookup(path)
 
 
-def quick(path: str | os.PathLike[str]) -> Lookup:
+def quick(path: str | os.PathLike[str]) -> TokenTable:
     """Return what judges, from the model itself; the table beside it is made anew."""
     mail = MailFilter.open(path)
     mail.save_lookup(path)
@@ -273,12 +273,12 @@ def recipe_of(calibration: Calibration | None) -> Recipe:
     return Recipe((TEXT,), calibration=calibration)
 
 
-def lookup_of(fitted: Fitted) -> Lookup:
+def lookup_of(fitted: Fitted) -> TokenTable:
     """Return the table of a model."""
     tally, calibration = fitted.tally, fitted.recipe.calibration or first_weights()
     constants = calibration.constants
     text: Any = fitted.recipe.families[0] if fitted.recipe.families else TEXT
-    if not isinstance(text, Text):
+    if tally.schema.names != COLUMNS or not isinstance(text.kind, Words):
         raise TallyBayesError("this model is no mail filter; make one with: tallybayes spam train")
     rules = Rules(
         float(text.alpha or 0.0),
@@ -288,10 +288,8 @@ def lookup_of(fitted: Fitted) -> Lookup:
         calibration.prior,
     )
     rows = dict(zip(tally.classes, tally.rows.tolist(), strict=True))
-    lookup = Lookup(rules, {}, rows.get(HAM, 0), rows.get(SPAM, 0))
-    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
-        (name,) = tally.schema.names_of(group)
-        assert isinstance(block, WordCounts)
+    lookup = TokenTable(rules, {}, rows.get(HAM, 0), rows.get(SPAM, 0))
+    for name, block in columns_of(tally):
         mean = calibration.exponents.get(name, calibration.default)
         lookup.columns[name] = ColumnSums(weight=mean)
         lookup.enter(name, _tokens(block, tally.classes, calibration, name, mean))
@@ -319,12 +317,16 @@ def _known(tally: Tally, columns: Mapping[str, str], label: str) -> dict[str, st
     if label not in tally.classes:
         return dict.fromkeys(columns, "")
     here, kept = tally.classes.index(label), {}
+    for name, block in columns_of(tally):
+        kept[name] = " ".join(block.having(here, columns[name].split()))
+    return kept
+
+
+def columns_of(tally: Tally) -> Iterator[tuple[str, WordCounts]]:
+    """Go through the columns and what was counted of each."""
     for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
         (name,) = tally.schema.names_of(group)
-        assert isinstance(block, WordCounts)
-        tokens = columns[name].split()
-        kept[name] = " ".join(block.having(here, tokens))
-    return kept
+        yield name, cast(WordCounts, block)
 
 
 def _kept(stored: Stored) -> dict[str, Any]:

@@ -25,14 +25,14 @@ _NO_MAIL = re.compile(
 )
 
 
-class Found(NamedTuple):
+class FoundMail(NamedTuple):
     """A message, and where it was: a path, and in an mbox its number after a #."""
 
     name: str
     raw: bytes
 
 
-def messages_in(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Found]:
+def messages_in(paths: Iterable[str | os.PathLike[str]]) -> Iterator[FoundMail]:
     r"""Go through all messages of some places, in order; only the first part of long ones is kept.
 
     Parameters
@@ -88,17 +88,17 @@ def files_in(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield Path(entry.path)
 
 
-def _messages(name: str, stream: IO[bytes]) -> Iterator[Found]:
+def _messages(name: str, stream: IO[bytes]) -> Iterator[FoundMail]:
     """Go through the messages of a file: one, or those of an mbox."""
     first = stream.readline(LONGEST_LINE)
     if not _ENVELOPE.match(first):
-        yield Found(name, first + stream.read(max(0, MOST_BYTES - len(first))))
+        yield FoundMail(name, first + stream.read(max(0, MOST_BYTES - len(first))))
         return
     kept: list[bytes] = []
     number, size, blank, waiting, more = 1, 0, False, b"", False
 
-    def whole() -> Found:
-        return Found(name if number == 1 and not more else f"{name}#{number}", b"".join(kept))
+    def whole() -> FoundMail:
+        return FoundMail(name if number == 1 and not more else f"{name}#{number}", b"".join(kept))
 
     while line := stream.readline(LONGEST_LINE):
         if waiting:

@@ -51,7 +51,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MailPart:
     """A part of a message: its declared type, charset and name, and its text if it has one."""
 
     kind: str
@@ -86,7 +86,7 @@ class Message:
             self.pieces = list(_pieces(parsed))
         except Exception:  # hostile input reaches corners of the parser that nobody can list
             self.headers = []
-            self.pieces = [Piece("", "", "", "", "", len(self._raw), _text(self._raw, ""))]
+            self.pieces = [MailPart("", "", "", "", "", len(self._raw), _text(self._raw, ""))]
 
     @property
     def digest(self) -> bytes:
@@ -144,7 +144,7 @@ def decoded(value: str) -> str:
     )
 
 
-def _pieces(parsed: Parsed) -> Iterator[Piece]:
+def _pieces(parsed: Parsed) -> Iterator[MailPart]:
     """Go through the parts of a message, and what they claim to be."""
     left = MOST_TEXT
     for number, part in enumerate(parsed.walk()):
@@ -156,13 +156,13 @@ def _pieces(parsed: Parsed) -> Iterator[Piece]:
         )
         encoding = str(part.get("content-transfer-encoding", "")).strip().lower()[:40]
         if part.is_multipart():
-            yield Piece(kind, charset, name, encoding, boundary, 0, None)
+            yield MailPart(kind, charset, name, encoding, boundary, 0, None)
             continue
         content = _content(part)
         readable = kind.startswith(("text/", "multipart/", "message/")) or _TEXTUAL.search(name)
         text = _text(content[: 4 * left], charset)[:left] if readable and left else None
         left -= len(text or "")
-        yield Piece(kind, charset, name, encoding, boundary, len(content), text)
+        yield MailPart(kind, charset, name, encoding, boundary, len(content), text)
 
 
 def _claim(ask: object) -> str:

@@ -11,32 +11,32 @@ from collections.abc import Callable
 from shutil import copyfileobj
 from typing import IO
 
-from tallybayes.spam.judgement import Judgement
 from tallybayes.spam.messages import MOST_BYTES, Message
+from tallybayes.spam.verdict import Verdict
 
 SHOWN = 4  # columns that are named as reasons
 _ENVELOPE = re.compile(rb"From [^\r\n]*\r?\n")
 _SAYS = {"spam": "Yes", "ham": "No", "unsure": "Unsure"}
 
 
-def fields_of(judgement: Judgement) -> list[str]:
+def fields_of(verdict: Verdict) -> list[str]:
     r"""Return the header fields that say what was found.
 
     Examples
     --------
-    >>> found = Judgement("spam", 0.9991, 7.0, {"links": 5.0, "prior": 2.0}, learnt=(9, 8))
+    >>> found = Verdict("spam", 0.9991, 7.0, {"links": 5.0, "prior": 2.0}, learnt=(9, 8))
     >>> print("\n".join(fields_of(found)))
     X-Spam-Status: Yes, probability=0.9991
     X-Tallybayes: spam, log-odds=7.00, learnt=9+8
     X-Tallybayes-Reasons: links +5.00, prior +2.00
     """
-    ham, spam = judgement.learnt
-    odds, p = max(min(judgement.log_odds, 1e4), -1e4), judgement.probability
+    ham, spam = verdict.learnt
+    odds, p = max(min(verdict.log_odds, 1e4), -1e4), verdict.probability
     fields = [
-        f"X-Spam-Status: {_SAYS[judgement.answer]}, probability={p:.4f}",
-        f"X-Tallybayes: {judgement.answer}, log-odds={odds:.2f}, learnt={ham}+{spam}",
+        f"X-Spam-Status: {_SAYS[verdict.answer]}, probability={p:.4f}",
+        f"X-Tallybayes: {verdict.answer}, log-odds={odds:.2f}, learnt={ham}+{spam}",
     ]
-    said = [f"{name} {weight:+.2f}" for name, weight in judgement.strongest[:SHOWN]]
+    said = [f"{name} {weight:+.2f}" for name, weight in verdict.strongest[:SHOWN]]
     return [*fields, f"X-Tallybayes-Reasons: {', '.join(said)}"] if said else fields
 
 
@@ -48,9 +48,7 @@ def marked(raw: bytes, fields: list[str]) -> tuple[bytes, bytes, bytes]:
     return raw[:at], "".join(field + end for field in fields).encode("ascii"), raw[at:]
 
 
-def pass_on(
-    source: IO[bytes], target: IO[bytes], judge: Callable[[Message], Judgement]
-) -> Judgement:
+def pass_on(source: IO[bytes], target: IO[bytes], judge: Callable[[Message], Verdict]) -> Verdict:
     """Judge a message and pass it on with what was found; if it cannot be judged, as it is.
 
     Parameters
@@ -62,13 +60,13 @@ def pass_on(
     """
     raw = source.read(MOST_BYTES)
     try:
-        judgement = judge(Message(raw))
-        parts = marked(raw, fields_of(judgement))
+        verdict = judge(Message(raw))
+        parts = marked(raw, fields_of(verdict))
     except BaseException:
         _send(target, source, raw)
         raise
     _send(target, source, *parts)
-    return judgement
+    return verdict
 
 
 def _send(target: IO[bytes], source: IO[bytes], *parts: bytes) -> None:

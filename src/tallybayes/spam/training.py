@@ -22,11 +22,11 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.kernels.progress import listener
 from tallybayes.sources import as_source
 from tallybayes.spam.features import as_table, features
-from tallybayes.spam.judgement import Cutoffs, probability_of
-from tallybayes.spam.lookup import CLASSES, HAM, SPAM
 from tallybayes.spam.mail_filter import MailFilter, recipe_of, scaled, schema
 from tallybayes.spam.mailboxes import messages_in
 from tallybayes.spam.messages import Message
+from tallybayes.spam.token_table import CLASSES, HAM, SPAM
+from tallybayes.spam.verdict import Cutoffs, probability_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated
 from tallybayes.validation.progress import progress
@@ -82,7 +82,7 @@ class Training:
     both: list[str] = field(default_factory=list)
     held_out: HeldOut | None = None
 
-    def learn(self, label: str, paths: Sequence[str], sample: Sample) -> None:
+    def learn(self, label: str, paths: Sequence[str], sample: MailSample) -> None:
         """Learn all messages of some places."""
         told = listener()
         told.begin(f"reading {label}", None)
@@ -102,7 +102,7 @@ class Training:
             told.end()
 
 
-class Sample:
+class MailSample:
     """At most so many messages of all that pass by, each as likely to stay as any other."""
 
     def __init__(self, most: int = MOST_WEIGHED, seed: int = 0) -> None:
@@ -134,7 +134,7 @@ def train(
     cutoffs
         Up to which probability mail is ham, and from which on spam.
     """
-    training, sample = Training(MailFilter()), Sample()
+    training, sample = Training(MailFilter()), MailSample()
     for label, places in ((HAM, ham), (SPAM, spam)):
         paths = [os.fspath(place) for place in places]
         training.learn(label, paths, sample)

@@ -12,8 +12,8 @@ from tallybayes.cli.console import Session
 from tallybayes.cli.main import LazyGroup, argument, command, option
 
 if TYPE_CHECKING:
-    from tallybayes.spam.judgement import Cutoffs, Judgement
-    from tallybayes.spam.lookup import Lookup
+    from tallybayes.spam.token_table import TokenTable
+    from tallybayes.spam.verdict import Cutoffs, Verdict
 
 STANDARD = "-"
 PLACE = click.Path(readable=False, allow_dash=True)
@@ -78,14 +78,14 @@ def train(
     its own, and how sure the filter may be is found on messages that were held out.
     """
     from tallybayes.cli.paths import check_free
-    from tallybayes.spam.findings import Trained
+    from tallybayes.spam.findings import TrainedFilter
     from tallybayes.spam.training import train as trained
 
     check_free(session, out, force, (*ham, *spam))
     with session.progress():
         made = trained(ham, spam, _cutoffs(None, false_alarm, miss))
     made.filter.save(out)
-    session.report(Trained(made), f"Saved as {out}.", out=out)
+    session.report(TrainedFilter(made), f"Saved as {out}.", out=out)
 
 
 @command(
@@ -115,19 +115,19 @@ def classify(
     error; of several messages it is 0 if any is spam, and else 2 if any is unsure.
     """
     from tallybayes.spam.features import features
-    from tallybayes.spam.judgement import judge, shown_of
     from tallybayes.spam.mailboxes import messages_in
     from tallybayes.spam.messages import Message
+    from tallybayes.spam.verdict import judge, shown_of
 
     lookup, cutoffs = _opened(model, false_alarm, miss)
     codes = set()
     for found in messages_in(paths or (STANDARD,)):
-        judgement = judge(lookup, features(Message(found.raw)), cutoffs)
-        codes.add(judgement.code)
+        verdict = judge(lookup, features(Message(found.raw)), cutoffs)
+        codes.add(verdict.code)
         if session.json:
-            text = json.dumps(shown_of(found.name, judgement))
+            text = json.dumps(shown_of(found.name, verdict))
         else:
-            text = f"{judgement.answer:<6} {judgement.probability:.6f} {found.name}"
+            text = f"{verdict.answer:<6} {verdict.probability:.6f} {found.name}"
         session.line(text)
     _exit(next((code for code in (0, 2, 1) if code in codes), 1))
 
@@ -152,16 +152,16 @@ def filter(  # noqa: A001
     message cannot be judged, it is passed on as it is, and the exit code is 3.
     """
     from tallybayes.spam.features import features
-    from tallybayes.spam.judgement import judge
     from tallybayes.spam.messages import Message
     from tallybayes.spam.passing import pass_on
+    from tallybayes.spam.verdict import judge
 
-    def judged(message: Message) -> Judgement:
+    def judged(message: Message) -> Verdict:
         lookup, cutoffs = _opened(model, false_alarm, miss)
         return judge(lookup, features(message), cutoffs)
 
-    judgement = pass_on(sys.stdin.buffer, sys.stdout.buffer, judged)
-    _exit(0 if embedded else judgement.code)
+    verdict = pass_on(sys.stdin.buffer, sys.stdout.buffer, judged)
+    _exit(0 if embedded else verdict.code)
 
 
 @command(
@@ -292,10 +292,12 @@ def report(session: Session, model: str) -> None:
     session.show(FilterReport(model, MailFilter.open(model)))
 
 
-def _opened(model: str, false_alarm: float | None, miss: float | None) -> tuple[Lookup, Cutoffs]:
+def _opened(
+    model: str, false_alarm: float | None, miss: float | None
+) -> tuple[TokenTable, Cutoffs]:
     """Open what judges: the table beside the model, or the model."""
-    from tallybayes.spam.judgement import Cutoffs
-    from tallybayes.spam.lookup import opened
+    from tallybayes.spam.token_table import opened
+    from tallybayes.spam.verdict import Cutoffs
 
     lookup = opened(model)
     if lookup is None:
@@ -310,7 +312,7 @@ def _cutoffs(
     known: Cutoffs | None, false_alarm: float | None, miss: float | None
 ) -> Cutoffs | None:
     """Return the cutoffs that were asked for, beside those that are known."""
-    from tallybayes.spam.judgement import Cutoffs
+    from tallybayes.spam.verdict import Cutoffs
 
     if false_alarm is None and miss is None:
         return known

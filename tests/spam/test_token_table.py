@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from spam.mails import mail
 from tallybayes.model import Fitted
 from tallybayes.spam.features import COLUMNS, as_table, features
-from tallybayes.spam.lookup import BEGINNING, Lookup
 from tallybayes.spam.mail_filter import first_weights, lookup_of, recipe_of, tally_of
 from tallybayes.spam.messages import Message
+from tallybayes.spam.token_table import BEGINNING, TokenTable
 from tallybayes.tokenizer import WordWeights
 
 ROWS = [(features(Message(mail(k % 3 == 0, k))), ("ham", "spam")[k % 3 == 0]) for k in range(40)]
@@ -117,7 +117,7 @@ def test_a_table_is_read_from_its_file_where_it_stands(tmp_path):
     lookup, path = lookup_of(fitted(ROWS)), tmp_path / "table"
     lookup.extra = {"cutoffs": [0.1, 0.9]}
     lookup.save(path, "a stamp")
-    read = Lookup.open(path, "a stamp")
+    read = TokenTable.open(path, "a stamp")
     assert said_by_lookup(read, ROWS) == said_by_lookup(lookup, ROWS)
     assert read.extra == {"cutoffs": [0.1, 0.9]}
     thawed = read.thawed()
@@ -133,9 +133,9 @@ def test_a_file_that_is_not_that_of_the_model_is_not_read(tmp_path):
     stamp = "a stamp"
     lookup.save(path, stamp)
     content = path.read_bytes()
-    assert Lookup.open(path, stamp) is not None
-    assert Lookup.open(path, "another") is None
-    assert Lookup.open(tmp_path / "none", stamp) is None
+    assert TokenTable.open(path, stamp) is not None
+    assert TokenTable.open(path, "another") is None
+    assert TokenTable.open(tmp_path / "none", stamp) is None
     for damaged in (
         b"", b"other", content[:-1], content + b"x", content[:200], BEGINNING,
         BEGINNING + b"{}\n", BEGINNING + b"[" * 100_000 + b"\n", BEGINNING + b"\xff\n",
@@ -143,7 +143,7 @@ def test_a_file_that_is_not_that_of_the_model_is_not_read(tmp_path):
         content.replace(b'"alpha"', b'"omega"'), content.replace(b'"ham"', b'"jam"'),
     ):  # fmt: skip
         path.write_bytes(damaged)
-        assert Lookup.open(path, stamp) is None
+        assert TokenTable.open(path, stamp) is None
 
 
 def test_a_table_without_an_empty_slot_ends_with_an_error():

@@ -74,7 +74,7 @@ class Score(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lookup:
+class TokenTable:
     """The table.
 
     Parameters
@@ -214,14 +214,14 @@ class Lookup:
                 each[place] = value
         self._used = len(kept)
 
-    def thawed(self) -> Lookup:
+    def thawed(self) -> TokenTable:
         """Return a copy that can learn."""
         held = self.keys, self.hams, self.spams, self.weights
         copies: Any = [array(code, each.tobytes()) for code, each in zip(CODES, held, strict=True)]
         columns = {name: ColumnSums(**asdict(each)) for name, each in self.columns.items()}
         used = sum(1 for key in self.keys if key)
         keys, hams, spams, weights = copies
-        return Lookup(
+        return TokenTable(
             self.rules, columns, self.ham, self.spam, keys, hams, spams, weights, self.extra, used
         )
 
@@ -243,7 +243,7 @@ class Lookup:
                 file.write(each.tobytes())
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], stamp: str) -> Lookup | None:
+    def open(cls, path: str | os.PathLike[str], stamp: str) -> TokenTable | None:
         """Open the table in a file, where it stays; None if it is not that of this model."""
         try:
             with Path(path).open("rb") as file:
@@ -271,10 +271,10 @@ class Lookup:
             return None
 
 
-def opened(path: str | os.PathLike[str]) -> Lookup | None:
+def opened(path: str | os.PathLike[str]) -> TokenTable | None:
     """Open the table beside a model file; None if there is none, or it is of another model."""
     try:
-        return Lookup.open(beside(path), stamp_of(path))
+        return TokenTable.open(beside(path), stamp_of(path))
     except (OSError, ValueError):
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.spam.lookup import Lookup
+from tallybayes.spam.token_table import TokenTable
 
 Answer = Literal["spam", "ham", "unsure"]
 
@@ -53,7 +53,7 @@ class Cutoffs:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Verdict:
     """What is said of a message, how probable it is to be spam, and what each column says.
 
     Attributes
@@ -91,25 +91,25 @@ def probability_of(log_odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-log_odds))
 
 
-def judge(lookup: Lookup, columns: dict[str, str], cutoffs: Cutoffs) -> Judgement:
+def judge(lookup: TokenTable, columns: dict[str, str], cutoffs: Cutoffs) -> Verdict:
     """Judge a message by its columns; nothing is known where one of the classes was never met."""
     log_odds, evidence = lookup.score(columns)
     evidence["prior"] = lookup.prior
     learnt = lookup.ham, lookup.spam
     if not all(learnt) or log_odds != log_odds:
-        return Judgement("unsure", 0.5, 0.0, {}, learnt)
+        return Verdict("unsure", 0.5, 0.0, {}, learnt)
     probability = probability_of(log_odds)
-    return Judgement(cutoffs.answer(probability), probability, log_odds, evidence, learnt)
+    return Verdict(cutoffs.answer(probability), probability, log_odds, evidence, learnt)
 
 
-def shown_of(name: str, judgement: Judgement) -> dict[str, Any]:
+def shown_of(name: str, verdict: Verdict) -> dict[str, Any]:
     """Return what is said of a message, as data; `reasons` has the loudest part first."""
-    ham, spam = judgement.learnt
+    ham, spam = verdict.learnt
     return {
         "path": name,
-        "answer": judgement.answer,
-        "probability": judgement.probability,
-        "log_odds": judgement.log_odds,
-        "reasons": dict(judgement.strongest),
+        "answer": verdict.answer,
+        "probability": verdict.probability,
+        "log_odds": verdict.log_odds,
+        "reasons": dict(verdict.strongest),
         "learnt": {"ham": ham, "spam": spam},
     }
