@@ -12,6 +12,7 @@ import pytest
 import tallybayes as tb
 from service.running import PATIENCE, made, mixed_table, serving
 from tallybayes.modelfile import load
+from tallybayes.store import open_store
 
 MODEL = "/v1/models/mixed"
 
@@ -271,6 +272,72 @@ def test_what_was_learnt_is_there_after_a_start_and_in_a_backup(models, tmp_path
     backup.write_bytes(copy.content)
     with serving(models, "--store", str(backup)) as service:
         assert rows_of(service, MODEL) == 310
+
+
+def test_a_model_takes_along_what_it_learnt_also_if_nobody_asked_for_it_since(models):
+    with serving(models) as service:
+        first = service.get(f"{MODEL}/export").content
+        service.ask(f"{MODEL}/learn", events=events_of(4))
+        other = service.get("/v1/models/best/export").content
+    with serving(models) as service:
+        assert service.put(MODEL, content=other).status_code == 200
+        assert service.put(MODEL, content=first).status_code == 200
+        assert rows_of(service, MODEL) == 300
+
+
+def test_a_model_that_cannot_be_read_can_be_taken_away(learning):
+    path = learning.folder / "broken.tally"
+    path.write_bytes(b"nothing of the kind")
+    assert learning.get("/v1/models/broken").status_code == 422
+    assert learning.delete("/v1/models/broken").json() == {
+        "name": "broken",
+        "rows": 0,
+        "created": False,
+    }
+    assert not path.exists()
+    assert learning.delete("/v1/models/broken").status_code == 404
+
+
+def damaged(path, log):
+    """Damage all snapshots of a model in a store."""
+    with open_store(path) as store, store._writing, store._transaction(write=True) as sql:
+        sql.rows(
+            "UPDATE tallybayes_snapshots SET content = ? WHERE log = "
+            "(SELECT log FROM tallybayes_logs WHERE name LIKE ?)",
+            *(b"nothing", f"{log}@%"),
+        )
+
+
+def test_a_model_of_which_all_snapshots_are_damaged_scores_and_holds_up_no_other(models):
+    with serving(models) as service:
+        for name in ("best", "mixed"):
+            service.ask(f"/v1/models/{name}/learn", events=events_of(4))
+    damaged(models / "events.db", "best")
+    with serving(models, "--workers", "2") as service:
+        assert service.ask("/v1/models/best/predict", records=[{}])["classes"]
+        answer = service.post("/v1/models/best/learn", json={"events": events_of(1, first=9)})
+        assert (answer.status_code, "no snapshot that is good" in answer.text) == (422, True)
+        service.ask(f"{MODEL}/learn", events=events_of(6, first=10))
+        until(lambda: rows_of(service, MODEL), 310)
+        start = time.monotonic()
+        while "no snapshot" not in service.get("/v2/health/ready").json().get("reason", ""):
+            service.ask("/v1/models/best/predict", records=[{}])  # until both have opened it
+            assert time.monotonic() - start < PATIENCE
+
+
+def test_what_another_service_deleted_begins_anew(models, tmp_path_factory):
+    """Two machines, each with the model in a folder of its own, share a store."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    made(elsewhere)
+    (elsewhere / "mixed.tally").write_bytes((models / "mixed.tally").read_bytes())
+    store = ("--store", str(models / "events.db"))
+    with serving(models, *store) as one, serving(elsewhere, *store) as two:
+        one.ask(f"{MODEL}/learn", events=events_of(4))
+        assert rows_of(two, MODEL) == 304
+        assert one.delete(MODEL).status_code == 200
+        until(lambda: rows_of(two, MODEL), 300)
+        two.ask(f"{MODEL}/learn", events=events_of(5))
+        until(lambda: rows_of(two, MODEL), 305)
 
 
 def test_a_fault_of_the_store_leaves_scores_and_says_so(models):

@@ -1,6 +1,7 @@
 """Who may do what, how much of it, and what a client gets that asks for something else."""
 
 import json
+import select
 import socket
 import time
 
@@ -118,6 +119,22 @@ def test_other_names_and_other_sites_are_refused(guarded, headers, status):
     assert answer.status_code == status, answer.text
 
 
+def test_pages_of_a_site_that_may_call_get_the_answer(guarded):
+    site = {"origin": "https://studio.example"}
+    asked = {"access-control-request-method": "POST"}
+    answer = guarded.options(PREDICT, headers=site | asked)  # a browser sends no token with this
+    assert answer.status_code == 204
+    assert "authorization" in answer.headers["access-control-allow-headers"]
+    for role, status in (("score", 200), (None, 401)):
+        answer = guarded.post(PREDICT, json=ONE, headers=site | by(role))
+        allowed = answer.headers["access-control-allow-origin"]
+        assert (answer.status_code, allowed) == (status, site["origin"])
+    other = guarded.options(PREDICT, headers=asked | {"origin": "https://evil.example"})
+    own = guarded.post(PREDICT, json=ONE, headers=by("score"))
+    assert "access-control-allow-origin" not in other.headers.keys() | own.headers.keys()
+    assert (other.status_code, guarded.options(PREDICT).status_code) == (403, 405)
+
+
 def test_what_is_too_large_is_refused(guarded):
     def asked(path, **body):
         return guarded.post(path, headers=by("admin"), **body).status_code
@@ -212,6 +229,17 @@ def test_one_connection_too_many_is_refused_and_the_others_work(guarded):
         if status == 200:
             break
     assert status == 200
+
+
+def test_each_of_several_processes_keeps_to_the_limit_of_connections(models):
+    with serving(models, "--workers", "2", "--limit", "connections=3") as service:
+        held = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(7)]
+        try:  # one of two has more than three
+            ready, _, _ = select.select(held, [], [], 30)
+            assert ready[0].recv(1000).startswith(b"HTTP/1.1 429")
+        finally:
+            for each in held:
+                each.close()
 
 
 def test_more_requests_than_can_wait_are_told_when_to_come_again(guarded):

@@ -52,11 +52,11 @@ def test_what_identifies_an_event_may_be_other_than_its_content(store):
 def test_logs_are_apart(store):
     for name in ("b", "a"):
         store.append(name, [Event("x", name.encode())])
-    assert store.logs() == ["a", "b"]
+    assert list(store.logs()) == ["a", "b"]
     assert store.since("a", 0)[0].content == b"a"
     store.remove("a")
     store.remove("a")
-    assert store.logs() == ["b"]
+    assert list(store.logs()) == ["b"]
     assert store.since("a", 0) == []
     assert store.last("a") == 0
     assert store.append("a", events("y")) == [Receipt("new", 1)]
@@ -76,7 +76,7 @@ def test_an_id_that_not_every_store_can_hold_is_refused(store, key):
         store.append("log", [Event(key, b"")])
     with pytest.raises(TallyBayesError, match="the name of a log is"):
         store.append(key, events("a"))
-    assert store.logs() == []
+    assert not store.logs()
 
 
 def test_any_bytes_and_letters_come_back_as_they_were(store):
@@ -244,7 +244,7 @@ def test_a_backup_is_a_store_with_everything_in_it(store, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.db"]
     store.append("log", events("later"))
     with open_store(tmp_path / "copy.db") as copy:
-        assert copy.logs() == ["log", "other"]
+        assert copy.logs() == {"log": 3, "other": 1}
         assert ids_since(copy, 2) == ["c"]
         assert list(copy.snapshots("log")) == [(2, b"two")]
         assert copy.held("log", "p") == b"1"

@@ -37,7 +37,7 @@ from tallybayes.live.state import LiveState, recipe_bytes
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Stored
 from tallybayes.sources.labels import Label
-from tallybayes.store.events import Event, Folded, Logged, Receipt, StoreError, digest_of
+from tallybayes.store.events import Event, EventsGone, Logged, Receipt, StoreError, digest_of
 from tallybayes.store.store import Store, Turn
 
 Outcome = Literal["new", "same", "conflict", "refused"]
@@ -323,7 +323,7 @@ class LiveModel:
         while begin < state.position:
             try:
                 part = self.store.since(self.name, begin, state.position - begin)
-            except Folded as error:
+            except EventsGone as error:
                 begin = error.until
                 continue
             events, begin = [*events, *part], begin + len(part)
@@ -400,14 +400,20 @@ class LiveModel:
 
     # ---- following the log
 
-    def catch_up(self) -> int:
+    def catch_up(self, last: int | None = None) -> int:
         """Apply what this worker and others appended; return the last position.
 
         It costs next to nothing when there is nothing new; a service calls it several times a
         second. Snapshots, steps of the clock and refits on schedule happen here.
+
+        Parameters
+        ----------
+        last
+            The last position of the log, if that is known: one look at the store is enough for
+            many models (`Store.logs`).
         """
         with self._applying:
-            self._follow()
+            self._follow(last)
             tick = self._state.decay.tick(self._now())
             if tick > self._state.tick:
                 self.store.append(self.name, [event_of("tick", str(tick), Tick(tick))])
@@ -418,20 +424,25 @@ class LiveModel:
         self._refit_if_due()
         return position
 
-    def follow(self) -> int:
+    def follow(self, last: int | None = None) -> int:
         """Apply what others appended, and write nothing; return the last position."""
         with self._applying:
-            self._follow()
+            self._follow(last)
             return self._state.position
 
-    def _follow(self) -> None:
+    def _follow(self, last: int | None = None) -> None:
+        if last is not None and last <= self._state.position:
+            if last < self._state.position and self.store.last(self.name) < self._state.position:
+                self._state = newest_state(self.store, self.name)  # it was restored from a backup
+            else:
+                return
         while events := self._since(self._state.position):
             self._state = self._state.after(read_all(events))
 
     def _since(self, position: int) -> list[Logged]:
         try:
             return self.store.since(self.name, position)
-        except Folded:  # others went far ahead while this worker was away
+        except EventsGone:  # others went far ahead while this worker was away
             self._state = newest_state(self.store, self.name)
             return self.store.since(self.name, self._state.position)
 

@@ -38,7 +38,7 @@ ORIGINAL = "original"  # the recipe that a model comes with
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class EventRows:
     """Some records with their labels, and the table of them."""
 
     records: list[Mapping[str, Any]]
@@ -46,7 +46,9 @@ class Rows:
     frame: Frame
 
     @classmethod
-    def of(cls, records: list[Mapping[str, Any]], labels: list[Any], names: Sequence[str]) -> Rows:
+    def of(
+        cls, records: list[Mapping[str, Any]], labels: list[Any], names: Sequence[str]
+    ) -> EventRows:
         """Lay out records as columns; what they do not have is missing."""
         try:  # itemgetter is three times as fast, but takes no gaps, and one name is no tuple
             columns = list(zip(*map(itemgetter(*names, names[0]), records), strict=True))[:-1]
@@ -57,12 +59,12 @@ class Rows:
         return cls(records, labels, frame)
 
     @classmethod
-    def of_entries(cls, entries: Sequence[Learn | Forget], names: Sequence[str]) -> Rows:
+    def of_entries(cls, entries: Sequence[Learn | Forget], names: Sequence[str]) -> EventRows:
         """Lay out the records of events."""
         return cls.of([e.record for e in entries], [e.label for e in entries], names)
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows], names: Sequence[str]) -> Rows:
+    def joined(cls, parts: Sequence[EventRows], names: Sequence[str]) -> EventRows:
         """Return all rows of several."""
         if len(parts) == 1:
             return parts[0]  # of which much is encoded already
@@ -107,7 +109,7 @@ class LiveState:
     forgotten: int = 0
     void: int = 0
     begun: LiveState | None = None  # the state with which the block began
-    unscored: tuple[Rows, ...] = ()  # events of the block
+    unscored: tuple[EventRows, ...] = ()  # events of the block
 
     @property
     def fitted(self) -> Fitted:
@@ -217,11 +219,11 @@ class LiveState:
         tally, unscored = self.fitted.tally, self.unscored
         names = tally.schema.names
         if learn:
-            rows = Rows.of_entries(learn, names)
+            rows = EventRows.of_entries(learn, names)
             tally = tally + Tally.of(rows.frame, rows.labels, schema=tally.schema)
             unscored = (*unscored, rows)
         if forget:
-            rows = Rows.of_entries(forget, names)
+            rows = EventRows.of_entries(forget, names)
             weights = [self.faded.weight_of(each.learnt) for each in forget] if self.aged else None
             if weights is not None and not all(weights):
                 raise TallyBayesError(
@@ -304,7 +306,7 @@ class LiveState:
         state = replace(self, begun=None, unscored=())
         if not self.unscored or not begun.models:
             return state
-        rows = Rows.joined(self.unscored, self.fitted.tally.schema.names)
+        rows = EventRows.joined(self.unscored, self.fitted.tally.schema.names)
         standings, drift = dict(self.standings), self.drift
         for name, model in begun.models.items():
             if name not in self.recipes:
@@ -385,7 +387,7 @@ class _Saved(Struct, frozen=True):
 
 def _judged(
     model: Model,
-    rows: Rows,
+    rows: EventRows,
     standing: Standing | None,
     drift: Drift,
     position: int | None,

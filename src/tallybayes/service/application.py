@@ -39,6 +39,12 @@ THREADS = 2  # for what takes longer than a few records
 BIG = 1 << 16  # bytes of a body that a thread decodes
 JSON = "application/json"
 SAFE = [(b"x-content-type-options", b"nosniff")]
+PREFLIGHT = {  # what a browser asks before a page of another site may call
+    "access-control-allow-methods": "GET, POST, PUT, DELETE",
+    "access-control-allow-headers": "authorization, content-type, inference-header-content-length",
+    "access-control-max-age": "600",
+}
+SHOWN = b"x-request-id, retry-after, content-disposition, inference-header-content-length"
 # as pages are that need no network; so they can neither load nor run what is in data
 SAFE_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _encoder = msgspec.json.Encoder(enc_hook=lambda number: number.item())  # NumPy's
@@ -53,6 +59,7 @@ class Call:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.endpoint: Endpoint | None = None
         self.bytes, self.arriving = 0, False
+        self.sends = [*SAFE, (b"x-request-id", number.encode())]  # headers of any answer
         self.body: Any = b""
         self.query: Any = None
         self.model: Shelved
@@ -171,13 +178,16 @@ class Application:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] += [*SAFE, (b"x-request-id", call.id.encode())]
+                message["headers"] += call.sends
             await send(message)
 
         self.running += 1
         try:
-            self._admit(call)
-            await self.router(scope, receive, sending)
+            elsewhere = self._admit(call)
+            if elsewhere and scope["method"] == "OPTIONS":
+                await Response(None, 204, PREFLIGHT)(scope, receive, sending)
+            else:
+                await self.router(scope, receive, sending)
         except Exception as error:
             if isinstance(error, TimeoutError) and call.arriving:
                 error = Fault(408, "the body did not arrive in time", "timeout")
@@ -192,8 +202,11 @@ class Application:
             self.bytes -= call.bytes
             self._done(call, status, time.perf_counter() - start)
 
-    def _admit(self, call: Call) -> None:
-        """Refuse what comes by another name or from another site, or while there is too much."""
+    def _admit(self, call: Call) -> bool:
+        """Refuse what comes by another name or from another site, or while there is too much.
+
+        Tell whether it comes from another site, whose pages may read the answer.
+        """
         host, origin = call.header(b"host"), call.header(b"origin")
         if host is None or not self.settings.answers_to(host):
             shown = "nothing" if host is None else repr(host[:100])
@@ -205,8 +218,15 @@ class Application:
         own = origin is None or origin.partition("://")[2] == host
         if not own and origin not in self.settings.origins:
             raise Fault(403, f"pages of {str(origin)[:100]!r} may not call this service", "origin")
+        if not own:
+            call.sends += [
+                (b"access-control-allow-origin", str(origin).encode("latin-1")),
+                (b"access-control-expose-headers", SHOWN),
+                (b"vary", b"origin"),
+            ]
         if self.running > self.settings.limits.requests:
             raise busy()
+        return not own
 
     def permit(self, call: Call, needed: Role, changes: bool) -> None:
         """Refuse whoever may not do this."""

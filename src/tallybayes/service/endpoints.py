@@ -219,20 +219,17 @@ def upload(call: Call) -> m.SavedAnswer:
 
     If there is another, it goes with all that it has learnt.
     """
-    service = call.service
-    before = service.shelf.at_hand(call.name)
-    shelved, new = service.shelf.put(call.name, call.body)
-    if before is not None and before.log != shelved.log:
-        service.follower.forget_all(before)
+    shelved, new = call.service.shelf.put(call.name, call.body)
+    call.service.follower.forget_all(call.name, but=shelved.log)
     return m.SavedAnswer(shelved.name, _rows(shelved.stored), new)
 
 
 @at("DELETE", MODEL, role=Role.admin, answer=m.SavedAnswer, needs_model=False, changes=True)
 def remove(call: Call) -> m.SavedAnswer:
     """Delete a model, and all that it has learnt."""
-    shelved = call.service.shelf.remove(call.name)
-    call.service.follower.forget_all(shelved)
-    return m.SavedAnswer(shelved.name, _rows(shelved.stored), False)
+    rows = call.service.shelf.remove(call.name)
+    call.service.follower.forget_all(call.name)
+    return m.SavedAnswer(call.name, rows, False)
 
 
 def _rows(stored: Stored) -> int:
@@ -251,8 +248,8 @@ async def live(call: Call) -> m.ReadyAnswer:
 @at("GET", "/v2/health/ready", role=Role.anyone, answer=m.ReadyAnswer)
 async def ready(call: Call) -> m.ReadyAnswer:
     """Tell whether records are scored and events learnt, and if not, why."""
-    why = call.service.follower.why_not
-    return m.ReadyAnswer(ready=True, learning=why is None, reason=why)
+    follower = call.service.follower
+    return m.ReadyAnswer(ready=True, learning=follower.why_not is None, reason=follower.reason)
 
 
 @at("GET", "/v2", answer=m.ServerMetadata)

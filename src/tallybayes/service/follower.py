@@ -21,6 +21,7 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.live import Answered, LiveModel
+from tallybayes.model import Fitted
 from tallybayes.service.faults import Fault, busy
 from tallybayes.service.settings import Settings
 from tallybayes.service.shelf import Shelf, Shelved
@@ -47,6 +48,7 @@ class Follower:
         self.threads = ThreadPoolExecutor(THREADS, "tallybayes-learning")
         self.news: set[asyncio.Event] = set()
         self._opening = RLock()
+        self._faults: dict[str, str] = {}  # of single models, by their logs
         self._told: dict[tuple[Shelved, str], deque[Told]] = {}
         self._wake = asyncio.Event()
         self._tidied = time.monotonic()
@@ -62,6 +64,11 @@ class Follower:
     def why_not(self) -> str | None:
         """Why nothing can be learnt now."""
         return READ_ONLY if self.settings.read_only else self.fault
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing can be learnt, or what is wrong with a model."""
+        return self.why_not or next(iter(self._faults.values()), None)
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
@@ -95,13 +102,15 @@ class Follower:
     # ---- models
 
     def opened(self, shelved: Shelved) -> None:
-        """Have a model learn that has learnt before; without a store it is what its file says."""
+        """Have a model learn that has learnt before; if that fails it is what its file says."""
         try:
             store = self.open()
             if store is not None and store.snapshot_positions(shelved.log):
                 self._learning(store, shelved)
         except StoreError as error:
             self._noted(f"the store: {error}")
+        except TallyBayesError as error:
+            self._fault_of_model(shelved, error)
 
     def learner(self, shelved: Shelved) -> LiveModel:
         """Return a model that learns, from now on if it has not before."""
@@ -120,8 +129,7 @@ class Follower:
         with self._opening:
             if shelved.live is None:
                 live = LiveModel.open(store, shelved.log, shelved.seed, self.settings.live)
-                _estimate(live)
-                shelved.fitted, shelved.live = live.fitted, live
+                shelved.fitted, shelved.live = _estimated(live), live
 
     def follow(self) -> bool:
         """Apply what was learnt anywhere; tell whether there was anything."""
@@ -129,23 +137,41 @@ class Follower:
         if store is None:
             return False
         with self._noting():
-            logs = set(store.logs())
+            logs = store.logs()
             for shelved in self.shelf.all_open():
-                if shelved.live is None and shelved.log in logs:
-                    self._learning(store, shelved)
-                    news = True
-                if (live := shelved.live) is None:
-                    continue
-                live.follow() if self.settings.read_only else live.catch_up()
-                if live.fitted is not shelved.fitted:
-                    _estimate(live)
-                    shelved.fitted, news = live.fitted, True
+                before = shelved.fitted
+                try:
+                    self._follow(store, shelved, logs.get(shelved.log))
+                except StoreError:
+                    raise
+                except Exception as error:  # which takes no other model along
+                    self._fault_of_model(shelved, error)
+                news = news or shelved.fitted is not before
             if time.monotonic() - self._tidied > (SOON if self.fault else SELDOM):
                 self._tidied = time.monotonic()
+                self._faults.clear()  # those that last come again
                 if not self.settings.read_only:
                     store.expire()  # which also tells whether a fault is gone
                 self._noted(None)
         return news
+
+    def _follow(self, store: Store, shelved: Shelved, last: int | None) -> None:
+        """Apply what was learnt of a model, whose log ends there if it has one."""
+        if last is None and shelved.live is not None and shelved.log not in store.logs():
+            shelved.live, shelved.fitted = None, shelved.seed.fitted  # another deleted it
+        if last is not None and shelved.live is None and shelved.log not in self._faults:
+            self._learning(store, shelved)
+        if (live := shelved.live) is not None:
+            live.follow(last) if self.settings.read_only else live.catch_up(last)
+            if live.fitted is not shelved.fitted:
+                shelved.fitted = _estimated(live)
+
+    def _fault_of_model(self, shelved: Shelved, error: Exception) -> None:
+        """Note that a model cannot be kept up with its log; it scores as it is."""
+        said = f"the model {shelved.name!r}: {error}"
+        if self._faults.get(shelved.log) != said:
+            self.log("follower", model=shelved.name, fault=said)
+        self._faults[shelved.log] = said
 
     # ---- what runs beside the requests
 
@@ -235,12 +261,14 @@ class Follower:
 
         await self.in_thread(run)
 
-    def forget_all(self, shelved: Shelved) -> None:
-        """Delete all that was learnt of a model."""
+    def forget_all(self, name: str, but: str = "") -> None:
+        """Delete all that models of a name have learnt, but for one log."""
         store = self.open()
         if store is not None:
             with self._noting():
-                store.remove(shelved.log)
+                for log in store.logs():
+                    if log.rpartition("@")[0] == name and log != but:
+                        store.remove(log)
 
     async def close(self) -> None:
         """Finish what was begun, write snapshots, and let go of the store."""
@@ -262,7 +290,9 @@ class Follower:
         self.store.close()
 
 
-def _estimate(live: LiveModel) -> None:
-    """Make all of a model that its first answer would wait for."""
-    if live.fitted.tally.classes:
-        live.model.posterior_of({})
+def _estimated(live: LiveModel) -> Fitted:
+    """Return a model as it is now, with all that its first answer would wait for."""
+    fitted = live.fitted
+    if fitted.tally.classes:
+        fitted.model.posterior_of({})
+    return fitted

@@ -37,7 +37,7 @@ BACKLOG = 1024
 class Connection(HttpToolsProtocol):
     """A connection that can neither rest for ever, nor be one too many."""
 
-    most = 1024
+    most: int  # of a process, by its limits
     _deadline: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
@@ -122,6 +122,7 @@ class _Line(logging.Formatter):
 
 def _made(settings: Settings) -> Any:
     """Make the application in a process of its own."""
+    Connection.most = settings.limits.connections
     logger, handler = logging.getLogger("uvicorn.error"), logging.StreamHandler()
     handler.setFormatter(_Line())
     logger.handlers, logger.propagate = [handler], False
@@ -141,11 +142,10 @@ def serve(settings: Settings, ready: Callable[[str], None] = print) -> None:
     """
     with listening(settings) as listener:
         port = listener.getsockname()[1]
-        protocol = type("Connection", (Connection,), {"most": settings.limits.connections})
         config = uvicorn.Config(
             partial(_made, settings),
             factory=True,
-            http=protocol if settings.workers == 1 else Connection,
+            http=Connection,
             ws="none",
             lifespan="on",
             workers=settings.workers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
@@ -96,8 +97,11 @@ class Shelf:
             return shelved
 
     def all_open(self) -> list[Shelved]:
-        """Return the models that are loaded."""
-        return [shelved for shelved in list(self._open.values()) if self.at_hand(shelved.name)]
+        """Return the models that are loaded; let go of those whose file is gone or another."""
+        for name, shelved in list(self._open.items()):
+            if shelved.look != _look(shelved.path):
+                self._open.pop(name, None)
+        return list(self._open.values())
 
     def _known(self, name: str) -> str:
         names = list(self.names())
@@ -116,13 +120,16 @@ class Shelf:
             file.write(data)
         return self.open(name), new
 
-    def remove(self, name: str) -> Shelved:
-        """Take a model away, and return it for the last time."""
-        shelved = self.open(name)
-        with writing(shelved.path):
-            Path(shelved.path).unlink(missing_ok=True)
+    def remove(self, name: str) -> int:
+        """Take a model away, also one that cannot be read; return how many rows it had counted."""
+        rows = 0
+        with suppress(TallyBayesError):
+            rows = int(self.open(name).stored.fitted.tally.rows.sum())
+        path = self.folder / f"{name}{ENDING}"
+        with writing(str(path)):
+            path.unlink(missing_ok=True)
         self._open.pop(name, None)
-        return shelved
+        return rows
 
 
 def _look(path: str) -> Look | None:

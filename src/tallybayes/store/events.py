@@ -19,7 +19,7 @@ class StoreError(TallyBayesError):
     """
 
 
-class Folded(TallyBayesError):  # noqa: N818  (it is told, not raised at users)
+class EventsGone(TallyBayesError):  # noqa: N818  (it is told, not raised at users)
     """The events up to one are gone: a snapshot has what they amount to."""
 
     def __init__(self, until: int, position: int) -> None:

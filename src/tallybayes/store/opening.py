@@ -22,7 +22,7 @@ def open_store(url: str | os.PathLike[str]) -> Store:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/events.db") as store:
     ...     store.logs()
-    []
+    {}
     """
     name = os.fspath(url)
     if name.startswith(("postgresql://", "postgres://")):

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn, whole
 from tallybayes.store.events import (
     Event,
-    Folded,
+    EventsGone,
     Known,
     Logged,
     Receipt,
@@ -167,10 +167,10 @@ class Store(ABC):
 
     # ---- logs
 
-    def logs(self) -> list[str]:
-        """Return the names of all logs, in order."""
+    def logs(self) -> dict[str, int]:
+        """Return the last position of every log, by its name, in order."""
         with self._read() as sql:
-            return sorted(name for (name,) in sql.rows("SELECT name FROM tallybayes_logs"))
+            return dict(sorted(sql.rows("SELECT name, last FROM tallybayes_logs")))
 
     def _prepare(self) -> None:
         """Make the tables where there are none; let go of all if that cannot be."""
@@ -270,7 +270,7 @@ class Store(ABC):
         if (rows and rows[0][0] != position + 1) or not rows:
             (folded,) = sql.rows("SELECT folded FROM tallybayes_logs WHERE log = ?", log)[0]
             if position < folded:
-                raise Folded(int(folded), position)
+                raise EventsGone(int(folded), position)
         return [Logged(*row) for row in rows]
 
     def known(self, log: str, ids: Sequence[str]) -> dict[str, Known]:
