@@ -36,12 +36,11 @@ from tallybayes.families.categorical import (
 )
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats
 from tallybayes.families.registry import register
-from tallybayes.families.running import RunningShares
+from tallybayes.families.running import RunningShares, RunningStart
 from tallybayes.families.smoothing import Alpha, alpha_of_each
 from tallybayes.families.terms import Steps, UnitTerm
 from tallybayes.schema import Intervals
 from tallybayes.tallies import Codes
-from tallybayes.tokenizer import WordWeights
 
 LARGEST = np.finfo(np.float64).max
 SAME = 1e-12  # a relative difference that may be rounding: the cuts are equally good
@@ -107,17 +106,10 @@ class Bins(Family, frozen=True):
         tables = like.estimate(counted, ColumnInfo(info.classes, info.names, numbers))
         return BinsParameters(**vars(tables), edges=edges)
 
-    def running(
-        self,
-        counted: Codes,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningShares] | None:
+    def running(self, start: RunningStart) -> list[RunningShares] | None:
         """Return shares that follow the rows."""
-        counts = counted.with_labels(tuple(tuple(range(len(each) + 1)) for each in info.declared))
-        alphas = alpha_of_each(self.alpha, info.names).tolist()
-        return running_shares(counts, alphas, exponents, "error")
+        numbers = tuple(tuple(range(len(each) + 1)) for each in start.info.declared)
+        return running_shares(start, numbers, self.alpha, "error")
 
 
 @dataclass(frozen=True, eq=False)

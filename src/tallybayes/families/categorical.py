@@ -27,14 +27,13 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.running import RunningShares
+from tallybayes.families.running import RunningShares, RunningStart
 from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
-from tallybayes.tokenizer import WordWeights
 
 Unseen = Literal["ignore", "smooth", "error"]
 Layout = tuple[Array, Array, Array, Array, Array]
@@ -103,23 +102,14 @@ class Categorical(Family, frozen=True):
         how, logs = self.unseen or "ignore", safe_log(fractions.p)
         return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, fractions)
 
-    def running(
-        self,
-        counted: Codes,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningShares] | None:
+    def running(self, start: RunningStart) -> list[RunningShares] | None:
         """Return shares that follow the rows; those of the m-estimate need all of them."""
         if self.m is not None:
             return None
-        labels = [
-            dict.fromkeys((*seen, *more))
-            for seen, more in zip(counted.labels, info.declared or repeat(()), strict=False)
-        ]
-        alphas = alpha_of_each(self.alpha, info.names).tolist()
-        counts = counted.with_labels(tuple(map(tuple, labels)))
-        return running_shares(counts, alphas, exponents, self.unseen or "ignore")
+        declared = start.info.declared or repeat(())
+        pairs = zip(start.counted.labels, declared, strict=False)
+        labels = tuple(tuple(dict.fromkeys((*seen, *more))) for seen, more in pairs)
+        return running_shares(start, labels, self.alpha, self.unseen or "ignore")
 
     def added(
         self, info: ColumnInfo, unit: int, values: Sequence[Label], known: int
@@ -136,19 +126,16 @@ class Categorical(Family, frozen=True):
 
 
 def running_shares(
-    counted: Codes, alphas: Sequence[float], exponents: Sequence[float], unseen: str
+    start: RunningStart, labels: tuple[tuple[Label, ...], ...], alpha: Alpha | None, unseen: str
 ) -> list[RunningShares] | None:
     """Return shares of the values of each column; None if a class takes those of all classes."""
+    counted = start.counted.with_labels(labels)
     tables = [counted.weight[:, here] for here in counted.columns()]
-    for table, alpha in zip(tables, alphas, strict=True):
-        if not alpha and not (table.sum(axis=1) > 0.0).all():
-            return None
-    return [
-        RunningShares(labels, table, alpha, unseen, exponent)
-        for labels, table, alpha, exponent in zip(
-            counted.labels, tables, alphas, exponents, strict=True
-        )
-    ]
+    alphas = alpha_of_each(alpha, labels).tolist()
+    if any(not a and not table.any(axis=1).all() for a, table in zip(alphas, tables, strict=True)):
+        return None
+    units = zip(labels, tables, alphas, start.exponents, strict=True)
+    return [RunningShares(of, table, a, unseen, e) for of, table, a, e in units]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ Bernoulli: P(x > threshold | c) = (n + alpha) / (N + 2 alpha), and absence count
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -31,13 +30,13 @@ from tallybayes.families.running import (
     RunningCounts,
     RunningRate,
     RunningShares,
+    RunningStart,
 )
 from tallybayes.families.smoothing import LAPLACE, Alpha, Ratios, alpha_of_each
 from tallybayes.families.terms import Linear, Steps
 from tallybayes.kernels import scoring
 from tallybayes.schema import Binary, Count
 from tallybayes.tallies import Counts
-from tallybayes.tokenizer import WordWeights
 
 LARGEST_RATE = 1e18  # around which Poisson numbers of 64 bits can be drawn
 SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
@@ -59,6 +58,17 @@ class CountFamily(Family, frozen=True):
         alpha = alpha_of_each(self.alpha, info.names)
         totals = counted.sums.sum(axis=1, keepdims=True)
         return Ratios(counted.sums, alpha, totals, float(alpha.sum()))
+
+    def running_bag(
+        self, start: RunningStart, sums: Floats, unit: type[RunningCounts]
+    ) -> list[RunningCounts] | None:
+        """Return shares that follow the rows; None if a class takes those of all classes."""
+        alpha, totals = alpha_of_each(self.alpha, start.info.names), sums.sum(axis=1)
+        if not (totals + alpha.sum() > 0.0).all():
+            return None
+        bag = Bag(totals.tolist(), float(alpha.sum()))
+        columns = zip(sums.T.tolist(), alpha.tolist(), start.exponents, strict=True)
+        return [unit(of_unit, a, bag, e) for of_unit, a, e in columns]
 
 
 @register("multinomial", default_for=Count)
@@ -83,20 +93,9 @@ class Multinomial(CountFamily, frozen=True):
         shares = self.shares(counted, info)
         return MultinomialParameters.of(shares.log(), counted, shares)
 
-    def running(
-        self,
-        counted: Counts,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningCounts] | None:
+    def running(self, start: RunningStart) -> list[RunningCounts] | None:
         """Return shares that follow the rows; None if a class takes those of all classes."""
-        alpha, totals = alpha_of_each(self.alpha, info.names), counted.sums.sum(axis=1)
-        if not (totals + alpha.sum() > 0.0).all():
-            return None
-        bag = Bag(totals.tolist(), float(alpha.sum()))
-        columns = zip(counted.sums.T.tolist(), alpha.tolist(), exponents, strict=True)
-        return [RunningCounts(sums, of_unit, bag, e) for sums, of_unit, e in columns]
+        return self.running_bag(start, start.counted.sums, RunningCounts)
 
 
 @register("complement")
@@ -138,23 +137,12 @@ class Complement(CountFamily, frozen=True, kw_only=True):
             weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
         return MultinomialParameters.of(weights, counted, shares, complement=True)
 
-    def running(
-        self,
-        counted: Counts,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningCounts] | None:
+    def running(self, start: RunningStart) -> list[RunningCounts] | None:
         """Return shares of all others that follow the rows; sums of weights need all of them."""
         if self.norm:
             return None
-        alpha, others = (
-            alpha_of_each(self.alpha, info.names),
-            counted.sums.sum(axis=0) - counted.sums,
-        )
-        bag = Bag(others.sum(axis=1).tolist(), float(alpha.sum()))
-        columns = zip(others.T.tolist(), alpha.tolist(), exponents, strict=True)
-        return [RunningComplement(sums, of_unit, bag, e) for sums, of_unit, e in columns]
+        sums = start.counted.sums
+        return self.running_bag(start, sums.sum(axis=0) - sums, RunningComplement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,18 +296,12 @@ class Poisson(CountFamily, frozen=True):
         rate, scale = np.where(used, events.p, 1.0), np.where(used, 1.0, np.nan)
         return PoissonParameters(safe_log(rate), np.where(used, -rate, 0.0), scale, events)
 
-    def running(
-        self,
-        counted: Counts,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningRate]:
+    def running(self, start: RunningStart) -> list[RunningRate]:
         """Return rates that follow the rows."""
-        n = np.broadcast_to(counted.weight, counted.sums.shape)
-        alpha = alpha_of_each(self.alpha, info.names).tolist()
-        columns = zip(n.T.tolist(), counted.sums.T.tolist(), alpha, exponents, strict=True)
-        return [RunningRate(*of_unit) for of_unit in columns]
+        sums, alpha = start.counted.sums, alpha_of_each(self.alpha, start.info.names)
+        n = np.broadcast_to(start.counted.weight, sums.shape)
+        parts = (part.T.tolist() for part in (n, sums, alpha))
+        return [RunningRate(*of_unit) for of_unit in zip(*parts, start.exponents, strict=True)]
 
 
 class PoissonParameters(CountParameters):
@@ -389,23 +371,15 @@ class Bernoulli(Family, frozen=True):
         absent, present = (np.where(used, each.log(), 0.0) for each in (on.opposite(), on))
         return BernoulliParameters(self.threshold, absent, present, on)
 
-    def running(
-        self,
-        counted: Counts,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningShares] | None:
+    def running(self, start: RunningStart) -> list[RunningShares] | None:
         """Return shares of "off" and "on" that follow the rows."""
-        n = np.broadcast_to(counted.weight, counted.sums.shape)
-        on = Ratios(counted.sums, 0.0, n, 0.0)
-        alphas, units = alpha_of_each(self.alpha, info.names).tolist(), []
-        for unit, (alpha, exponent) in enumerate(zip(alphas, exponents, strict=True)):
-            if not alpha and not n[:, unit].all():
-                return None
-            table = np.stack([on.opposite().count[:, unit], on.count[:, unit]], axis=1)
-            units.append(RunningShares((False, True), table, alpha, "error", exponent))
-        return units
+        sums, alpha = start.counted.sums, alpha_of_each(self.alpha, start.info.names)
+        n = np.broadcast_to(start.counted.weight, sums.shape)
+        if not ((alpha > 0.0) | n.all(axis=0)).all():
+            return None
+        tables = np.stack([Ratios(sums, 0.0, n, 0.0).opposite().count, sums], axis=2)
+        units = zip(tables.swapaxes(0, 1), alpha.tolist(), start.exponents, strict=True)
+        return [RunningShares((False, True), table, a, "error", e) for table, a, e in units]
 
 
 @dataclass(frozen=True, eq=False)

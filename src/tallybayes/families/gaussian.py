@@ -11,7 +11,6 @@ wait. Mean and variance are those of log x, which is what was counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,13 +21,12 @@ from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
 from tallybayes.families.registry import register
-from tallybayes.families.running import RunningNormal
+from tallybayes.families.running import RunningNormal, RunningStart
 from tallybayes.families.terms import Quadratic
 from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
-from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
 
 CONSTANT = "the same in every row that was counted"
@@ -151,28 +149,19 @@ class Gaussian(Family, frozen=True):
         used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
         return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.kind.log)
 
-    def running(
-        self,
-        counted: Moments,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningNormal] | None:
+    def running(self, start: RunningStart) -> list[RunningNormal] | None:
         """Return bell curves that follow the rows, unless all of them share a floor that does."""
-        relative = isinstance(self.floor, RelativeFloor)
-        units = []
-        for unit, exponent in enumerate(exponents):
-            floor = self.floor.of_unit(unit)
-            if floor is None:
-                return None
-            weight, mean, m2 = (
-                part[:, unit].tolist() for part in (counted.weight, counted.mean, counted.m2)
-            )
-            fraction = floor.fraction if relative else 0.0
-            units.append(
-                RunningNormal(weight, mean, m2, self.ddof, floor.lift_one, fraction, exponent)
-            )
-        return units
+        floors = [self.floor.of_unit(unit) for unit in range(len(start.exponents))]
+        if None in floors:
+            return None
+        fraction = self.floor.fraction if isinstance(self.floor, RelativeFloor) else 0.0
+        counted = start.counted
+        parts = (part.T.tolist() for part in (counted.weight, counted.mean, counted.m2))
+        units = zip(*parts, floors, start.exponents, strict=True)
+        return [
+            RunningNormal(weight, mean, m2, self.ddof, floor.lift_one, fraction, exponent)
+            for weight, mean, m2, floor, exponent in units
+        ]
 
     def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say where a variance comes from that is not simply that of its class."""

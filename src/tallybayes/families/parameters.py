@@ -26,7 +26,7 @@ from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
 if TYPE_CHECKING:
-    from tallybayes.families.running import RunningUnit
+    from tallybayes.families.running import RunningStart, RunningUnit
     from tallybayes.families.terms import UnitTerm
     from tallybayes.tokenizer import WordWeights
 
@@ -296,13 +296,7 @@ class Family(Value, frozen=True):
             changes["unseen"] = unseen
         return structs.replace(self.unbound(), **changes)
 
-    def running(
-        self,
-        counted: Any,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> Sequence[RunningUnit] | None:
+    def running(self, start: RunningStart) -> Sequence[RunningUnit] | None:
         """Return what scores each unit and learns rows in place; None: there is no short way.
 
         What it scores is what `estimate` of the tally of all rows would, each factor raised to the

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,26 @@ from tallybayes.families.terms import Scores
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import ROUNDING
 
+if TYPE_CHECKING:
+    from tallybayes.families.parameters import ColumnInfo
+    from tallybayes.tokenizer import WordWeights
+
 Floats = NDArray[np.float64]
 Row = list[float]  # one number a class
 
 FAR_BELOW = 10.0  # times below the least variance: down to there no class may be near the floor
 FEW = 1e-3  # of the weight of a class: freedom that rounding does not touch
 WIDE = 1e-6  # of the least variance: rounding of the mean is far below
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStart:
+    """What units begin with: a block of a tally, with exponents of units, and perhaps of words."""
+
+    counted: Any
+    info: ColumnInfo
+    exponents: Sequence[float]
+    words: WordWeights | None = None
 
 
 class RunningUnit(ABC):
@@ -49,17 +64,9 @@ class RunningUnit(ABC):
 class RunningShares(RunningUnit):
     """Shares of values: log((n + alpha) / (N + alpha K)) times an exponent.
 
-    Parameters
-    ----------
-    labels
-        The values that are known; how often each occurred in the classes is `counted`, by class
-        (down) and value (across).
-    alpha
-        Added to every count. If it is 0, every class has values.
-    unseen
-        What other values score: None stands for a count of 0, otherwise nothing.
-    exponent
-        What the shares are raised to.
+    The `labels` are the values that are known; how often each occurred is `counted`, by class
+    (down) and value (across). If `alpha` is 0, every class has values. Other values score a count
+    of 0 if `unseen` is "smooth", otherwise nothing.
     """
 
     __slots__ = (
@@ -78,40 +85,39 @@ class RunningShares(RunningUnit):
         self._logs: dict[Label, Row] = {}
         self._totals: Row = counted.sum(axis=1).tolist()
         self._nothing = (0.0,) * len(self._totals)
-        self._base = [self._of_total(total) for total in self._totals]
+        self._base = [*map(self._of_total, self._totals)]
 
     def _of_total(self, total: float) -> float:
         return self._exponent * log_of(total + self._alpha * len(self._places))
 
-    def _row(self, value: Label, counts: Row) -> Row:
-        """Keep the counts of a value, and what follows."""
-        self._counts[value] = counts
-        logs = [self._exponent * log_of(n + self._alpha) for n in counts]
+    def _row(self, value: Label) -> Row:
+        """Keep the counts of a value that is known, and return what follows."""
+        place = self._places[value]
+        there = place < self._counted.shape[1]
+        self._counts[value] = self._counted[:, place].tolist() if there else [*self._nothing]
+        logs = [self._exponent * log_of(n + self._alpha) for n in self._counts[value]]
         self._logs[value] = logs
         return logs
 
     def learn(self, cell: Any, c: int, w: float) -> None:
         """Count a value."""
         if cell not in self._logs:
-            if cell in self._places:
-                self._row(cell, self._counted[:, self._places[cell]].tolist())
-            else:
+            if cell not in self._places:
                 self._places[cell] = len(self._places)
-                self._row(cell, [0.0] * len(self._totals))
-                self._base = [self._of_total(total) for total in self._totals]
+                self._base = [*map(self._of_total, self._totals)]
+            self._row(cell)
         counts = self._counts[cell]
         counts[c] = n = counts[c] + w
         self._totals[c] = total = self._totals[c] + w
-        exponent = self._exponent
-        self._logs[cell][c] = exponent * log_of(n + self._alpha)
-        self._base[c] = exponent * log_of(total + self._alpha * len(self._places))
+        self._logs[cell][c] = self._exponent * log_of(n + self._alpha)
+        self._base[c] = self._of_total(total)
 
     def score(self, cell: Any) -> Scores:
         """Return the logarithm of the share of a value in each class."""
         logs = self._logs.get(cell)
         if logs is None:
             if cell in self._places:
-                logs = self._row(cell, self._counted[:, self._places[cell]].tolist())
+                logs = self._row(cell)
             elif self._unseen == "smooth" and self._places:
                 logs = [self._exponent * log_of(self._alpha)] * len(self._nothing)
             elif self._unseen == "error":
@@ -128,19 +134,10 @@ class RunningNormal(RunningUnit):
     own class alone. A number so far away that the floor might rise to the least variance, or a
     class that comes down to a tenth of it, has all of them worked out anew.
 
-    Parameters
-    ----------
-    weight, mean, m2
-        The moments of each class.
-    ddof
-        The variance divides by W - ddof.
-    lifted
-        What the floor makes of a variance, given that of all rows and that within the classes.
-    fraction
-        The floor is no higher than this fraction of the variance of all rows; of an additive floor
-        0, for it does not follow the rows.
-    exponent
-        What the densities are raised to.
+    `weight`, `mean` and `m2` are the moments of each class; the variance divides by W - `ddof`.
+    `lifted` is what the floor makes of a variance, given that of all rows and that within the
+    classes. The floor is no higher than a `fraction` of the variance of all rows; of an additive
+    floor that is 0, for it does not follow the rows.
     """
 
     __slots__ = (
@@ -252,16 +249,8 @@ class Bag:
 class RunningCounts(RunningUnit):
     """A column of a bag: x log((n + alpha) / (N + added)), times an exponent.
 
-    Parameters
-    ----------
-    sums
-        What the column counts in each class.
-    alpha
-        Added to each; in every class something is counted or added.
-    bag
-        The totals, of this column too.
-    exponent
-        What the shares are raised to.
+    The `sums` are what the column counts in each class; in each something is counted or added. The
+    `bag` has the totals, of this column too.
     """
 
     __slots__ = ("_alpha", "_bag", "_exponent", "_logs", "_nothing", "_sums")
@@ -274,10 +263,12 @@ class RunningCounts(RunningUnit):
     def learn(self, cell: Any, c: int, w: float) -> None:
         """Count how often something occurs."""
         if cell:
-            more = cell * w
-            self._sums[c] = n = self._sums[c] + more
-            self._logs[c] = log_of(n + self._alpha)
-            self._bag.add(c, more)
+            self._add(c, cell * w)
+
+    def _add(self, c: int, more: float) -> None:
+        self._sums[c] = n = self._sums[c] + more
+        self._logs[c] = log_of(n + self._alpha)
+        self._bag.add(c, more)
 
     def score(self, cell: Any) -> Scores:
         """Return the logarithm of the share in each class, once for every time it occurs."""
@@ -297,13 +288,9 @@ class RunningComplement(RunningCounts):
 
     def learn(self, cell: Any, c: int, w: float) -> None:
         """Count how often something occurs, for all classes but its own."""
-        if cell:
-            more = cell * w
-            for other in range(len(self._sums)):
-                if other != c:
-                    self._sums[other] += more
-                    self._logs[other] = log_of(self._sums[other] + self._alpha)
-                    self._bag.add(other, more)
+        for other in range(len(self._sums)) if cell else ():
+            if other != c:
+                self._add(other, cell * w)
 
     def score(self, cell: Any) -> Scores:
         """Return how little it belongs to the other classes, once for every time it occurs."""
@@ -313,16 +300,8 @@ class RunningComplement(RunningCounts):
 class RunningRate(RunningUnit):
     """Events: x log(rate) - rate, rate = (sum + alpha) / W, times an exponent.
 
-    A class that has no rows takes the rate of all.
-
-    Parameters
-    ----------
-    weight, sums
-        The rows of each class, and the events in them.
-    alpha
-        The events that are added to each class.
-    exponent
-        What the probabilities are raised to.
+    There are the `weight` of the rows of each class and the `sums` of events in them. A class that
+    has no rows takes the rate of all.
     """
 
     __slots__ = ("_alpha", "_exponent", "_lines", "_sums", "_weight")
@@ -357,21 +336,10 @@ class RunningRate(RunningUnit):
 class RunningWords(RunningUnit):
     """A text: the sum of x log((n + alpha) / (N + alpha V)) over its words, x being their counts.
 
-    Parameters
-    ----------
-    number_of, sums
-        The number of each known word (others may be there, with numbers behind those), and what
-        each counts (down) in each class.
-    alpha
-        Added to each; in every class something is counted or added.
-    count
-        Turns how often words occur in a document into what they count.
-    complement
-        Whether a word scores by minus its share in all other classes.
-    length_power
-        What the words say is divided by their number to this power.
-    exponent_of
-        The exponent of a word.
+    Each known word has its `number_of` (others may be there, with numbers behind those), and `sums`
+    (down) in each class (across), in each of which something is counted or added. `count` turns how
+    often words occur in a document into what they count. With `complement` a word scores by minus
+    its share in all other classes. What words say is divided by their number to `length_power`.
     """
 
     __slots__ = (

@@ -47,7 +47,7 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.running import RunningWords
+from tallybayes.families.running import RunningStart, RunningWords
 from tallybayes.families.smoothing import LAPLACE, Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
@@ -214,13 +214,7 @@ class Text(Family, frozen=True):
         counted = counted.without_unused()
         return TextParameters(self, counted, *_chosen(counted, self))
 
-    def running(
-        self,
-        counted: WordCounts,
-        info: ColumnInfo,
-        exponents: Sequence[float],
-        words: WordWeights | None = None,
-    ) -> list[RunningWords] | None:
+    def running(self, start: RunningStart) -> list[RunningWords] | None:
         """Return words that follow the documents; choices of words need all of them anew.
 
         So do words that are absent, weights that documents have together, and shares that a class
@@ -229,7 +223,7 @@ class Text(Family, frozen=True):
         kind, alpha = self.words, LAPLACE if self.alpha is None else self.alpha
         if not self.takes_all or self.event == "bernoulli" or kind.norm or kind.idf:
             return None
-        counted, (exponent,) = counted.without_unused(), exponents
+        counted, words, (exponent,) = start.counted.without_unused(), start.words, start.exponents
         sums = np.ascontiguousarray(sums_of(counted, self.once).T)
         if not alpha and not sums.any(axis=0).all():
             return None

@@ -10,7 +10,7 @@ from typing import Any
 from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo, Floats
-from tallybayes.families.running import RunningUnit
+from tallybayes.families.running import RunningStart, RunningUnit
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words, WordWeights
 
@@ -91,9 +91,8 @@ class Factor:
         if self.stated is not None or not issubclass(how["running"], how["estimate"]):
             return None
         exponents = [self.exponent(unit) for unit in range(len(self.names))]
-        units: Sequence[RunningUnit] | None = self.family.running(
-            self.counted, self.info, exponents, self.weights
-        )
+        start = RunningStart(self.counted, self.info, exponents, self.weights)
+        units: Sequence[RunningUnit] | None = self.family.running(start)
         return units
 
     def exponent(self, unit: int) -> float:
