@@ -107,6 +107,8 @@ def test_negative_values_are_refused(name, form):
     for each in (ours, theirs) if name == "CategoricalNB" else (ours,):
         with pytest.raises(ValueError, match=r"[Nn]egative"):
             each.predict(form(X - 1))
+    with pytest.raises(tb.TallyBayesError, match=r"[Nn]egative"):
+        ours.cross_val(form(X - 1), y, folds=3)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -62,7 +62,7 @@ BENDS = "names above a line go with rising points, those below with falling ones
 CUT = "numbers that say more than 400 : 1 are not on their line"
 
 
-class Tick(NamedTuple):
+class RowTick(NamedTuple):
     """A value on a row, its log ratio, and whether this falls there while the number rises."""
 
     label: str
@@ -79,7 +79,7 @@ class Row(NamedTuple):
     """
 
     column: str
-    ticks: tuple[Tick, ...]
+    ticks: tuple[RowTick, ...]
     lowest: float
     highest: float
     cut: bool = False
@@ -389,7 +389,7 @@ class _Options(NamedTuple):
             along = np.append(along, of_missing)
         ratios = _ratios(self.column.evidence(marks), pair).tolist()
         falls = [number_line and after < before for before, after in pairwise(ratios)]
-        ticks = map(Tick, names, marks, ratios, [*falls[:1], *falls] or [False])
+        ticks = map(RowTick, names, marks, ratios, [*falls[:1], *falls] or [False])
         subject = self.column.subject  # which explanations may call all of them together
         views = (subject, *(view.name for view in self.column.views))
         return Row(subject, tuple(ticks), *_ends(along), cut, views)
