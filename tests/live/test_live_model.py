@@ -35,6 +35,23 @@ def test_an_event_counts_once(loans):
     same(loans.fitted.tally, tally_of(FIRST + drawn + rows(1, seed=7), loans.fitted.tally.schema))
 
 
+def test_rows_that_were_counted_elsewhere_are_added_once_as_one_event(loans):
+    drawn, schema = rows(300), loans.fitted.tally.schema
+    loans.learn(told(drawn[:7]))
+    answer = loans.add(tally_of(drawn[7:200], schema), "q 0")
+    assert (answer.outcome, answer.position, loans.position) == ("new", 8, 8)
+    assert loans.add(tally_of(drawn[200:], schema), "q 1").outcome == "new"
+    assert loans.add(tally_of(drawn[7:201], schema), "q 0").outcome == "same"
+    same(loans.fitted.tally, tally_of(FIRST + drawn, schema))
+    assert loans.state.learnt == 300
+    loans.forget(told(drawn[150:160]))
+    again = LiveModel.open(loans.store, "loans")
+    same(again.fitted.tally, tally_of(FIRST + drawn[:150] + drawn[160:], schema))
+    with pytest.raises(TallyBayesError, match="in only one of the two"):
+        loans.add(Tally.of([{"a": 1.0}], ["yes"], target="cheat"), "q 2")
+    assert loans.store.last("loans") == 19
+
+
 def test_the_label_may_be_in_the_record(loans):
     record, label = rows(1)[0]
     assert outcomes(loans.learn([{"id": "a", "record": {**record, "cheat": label}}])) == ["new"]

@@ -4,6 +4,7 @@
     live = LiveModel.open(store, "loans", stored)       # stored: of a .tally file, to begin with
 
     live.learn([{"id": "a1", "record": {...}, "label": "Yes"}])   # -> [Answered]; durable now
+    live.add(tally, "batch 7")  # what was counted elsewhere, once -> Answered
     live.forget([{"id": "a1", "record": {...}, "label": "Yes"}])  # -> [Answered]
     live.catch_up()             # apply what all workers appended -> last position; call it often
     live.score(record)          # {label: probability}; never waits

@@ -30,6 +30,12 @@ class Forget(Struct, frozen=True, tag="forget"):
     learnt: int = 0
 
 
+class Add(Struct, frozen=True, tag="add"):
+    """What was counted of many rows elsewhere, in the form of a model file."""
+
+    counted: bytes
+
+
 class Adopt(Struct, frozen=True, tag="adopt"):
     """A recipe by a name, in the form of a model file; none takes the one of that name away."""
 
@@ -56,7 +62,7 @@ class Tick(Struct, frozen=True, tag="tick"):
     tick: int
 
 
-Entry = Learn | Forget | Adopt | Promote | SetDecay | Tick
+Entry = Learn | Forget | Add | Adopt | Promote | SetDecay | Tick
 
 _encoder = json.Encoder(order="deterministic")
 _decoder = json.Decoder(Entry)

@@ -18,6 +18,7 @@ from msgspec import Struct, json
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.live.entries import (
+    Add,
     Adopt,
     Entry,
     Forget,
@@ -35,10 +36,11 @@ from tallybayes.live.fading import By, Decay
 from tallybayes.live.refit import How, refitted
 from tallybayes.live.state import LiveState, recipe_bytes
 from tallybayes.model import Fitted, Model, Recipe
-from tallybayes.modelfile import Stored
+from tallybayes.modelfile import Provenance, Stored, dump_bytes
 from tallybayes.sources.labels import Label
 from tallybayes.store.events import Event, EventsGone, Logged, Receipt, StoreError, digest_of
 from tallybayes.store.store import Store, Turn
+from tallybayes.tallies import Tally
 
 Outcome = Literal["new", "same", "conflict", "refused"]
 
@@ -270,6 +272,19 @@ class LiveModel:
             return event_of("forget", key, entry, [plain, known_as]), entry
 
         return self._told(events, event)
+
+    def add(self, tally: Tally, key: str) -> Answered:
+        """Learn rows that were counted elsewhere: their tally is one event, however many they are.
+
+        Parameters
+        ----------
+        tally
+            What was counted, of the columns of this model.
+        key
+            The id of these rows. What comes under an id that is known is not counted again.
+        """
+        counted = dump_bytes(Stored(Fitted(tally), Provenance.now(None, int(tally.rows.sum()))))
+        return self._append("add", key, Add(counted), identity=key)
 
     # ---- recipes
 

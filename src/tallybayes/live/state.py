@@ -21,7 +21,7 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.explanations import explain_all
 from tallybayes.live.admission import Admission
 from tallybayes.live.drift import LOSS, Drift
-from tallybayes.live.entries import Adopt, Entry, Forget, Learn, SetDecay, Tick
+from tallybayes.live.entries import Add, Adopt, Entry, Forget, Learn, SetDecay, Tick
 from tallybayes.live.fading import Decay, Faded
 from tallybayes.live.standing import LEAST, Standing
 from tallybayes.model import Fitted, Model, Recipe
@@ -204,6 +204,10 @@ class LiveState:
         first = entries[0]
         if isinstance(first, Learn | Forget):
             return state._counted(entries, trust)
+        if isinstance(first, Add):
+            counted = load(first.counted).fitted.tally
+            tally = state.fitted.tally + counted
+            return state._of_tally(tally, learnt=self.learnt + int(counted.rows.sum()))
         if isinstance(first, SetDecay):
             return replace(state, decay=first.decay, tick=first.tick)
         if isinstance(first, Tick):
@@ -231,9 +235,8 @@ class LiveState:
                 )
             with trusting(trust):
                 tally = tally - Tally.of(rows.frame, rows.labels, weights, schema=tally.schema)
-        state = replace(
-            self,
-            stored=replace(self.stored, fitted=Fitted(tally, self.fitted.recipe)),
+        state = self._of_tally(
+            tally,
             learnt=self.learnt + len(learn),
             forgotten=self.forgotten + len(forget),
             unscored=unscored,
@@ -253,11 +256,12 @@ class LiveState:
         if not halvings:
             return self
         tally = self.fitted.tally.scaled(2.0**-halvings)
-        return replace(
-            self,
-            stored=replace(self.stored, fitted=Fitted(tally, self.fitted.recipe)),
-            faded=self.faded.after(self.position, halvings),
-        )
+        return self._of_tally(tally, faded=self.faded.after(self.position, halvings))
+
+    def _of_tally(self, tally: Tally, **changes: Any) -> LiveState:
+        """Return the state with another tally, and more that changes."""
+        stored = replace(self.stored, fitted=Fitted(tally, self.fitted.recipe))
+        return replace(self, stored=stored, **changes)
 
     def _adopting(self, entry: Adopt) -> LiveState:
         name, others = entry.name, dict(self.challengers)

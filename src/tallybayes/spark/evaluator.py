@@ -15,7 +15,6 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 
 from tallybayes.engines.count_job import gathered
-from tallybayes.engines.spark.passes import column, summed
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import codes_of
@@ -24,6 +23,7 @@ from tallybayes.metrics.scores import GREATER_IS_BETTER, RANKING, check_score
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.labels import Label
 from tallybayes.sources.vectors import matrix
+from tallybayes.spark.passes import column, summed
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,14 +12,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tallybayes import Bins
 from tallybayes.engines.count_job import CountJob
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations import explain_all
+from tallybayes.live import LiveModel
 from tallybayes.metrics import Predictions
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import load
+from tallybayes.store import open_store
 from tallybayes.workflows import train
 from tiers import deep, some
 from workflows.mixed import assert_same_tally
@@ -164,7 +168,7 @@ class KilledOnce:
 def test_a_worker_that_is_killed_changes_nothing(spark, frame, fitted, tmp_path):
     from pyspark import cloudpickle
 
-    from tallybayes.engines.spark.passes import summed
+    from tallybayes.spark.passes import summed
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     rows = frame.drop("id")
@@ -315,7 +319,7 @@ def test_the_best_model_is_weighed_on_a_sample(spark, frame):
 
 
 @deep
-def test_cross_validator_tries_alphas_and_labels_may_be_text(spark, frame):
+def test_cross_validator_tries_alphas_and_labels_may_be_text(spark, pools, frame):
     from pyspark.ml.evaluation import MulticlassClassificationEvaluator
     from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
 
@@ -387,7 +391,7 @@ def test_what_cannot_be_learnt_is_refused_before_anything_is_counted(spark, fram
 
 
 def test_the_terminal_of_the_driver_hears_how_far_it_is(spark, frame, monkeypatch, capsys):
-    from tallybayes.engines.spark.passes import summed
+    from tallybayes.spark.passes import summed
     from tallybayes.validation import progress
 
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
@@ -397,3 +401,32 @@ def test_the_terminal_of_the_driver_hears_how_far_it_is(spark, frame, monkeypatc
     said = capsys.readouterr().err
     assert "tallybayes: counting, " in said
     assert said.endswith("\r")
+
+
+def test_a_client_of_connect_does_the_same(spark, remote, tmp_path):
+    from tallybayes import spark as ts
+
+    parquet.write_table(TABLE, tmp_path / "rows.parquet")
+    (tmp_path / "inbox").mkdir()
+    parquet.write_table(TABLE, tmp_path / "inbox" / "rows.parquet")
+    program = [sys.executable, str(Path(__file__).with_name("client.py")), remote, str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    asked = ModelSpec(plain=True, drop=("id", "mail"))
+    one = train(TABLE, "label", asked, weight="times", scores=False).stored
+    found = load(tmp_path / "model.tally")
+    assert_same_model(found, one)
+    frame = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    model = ts.TallyModel(found)
+    truth = model.transform(frame).select("id", "prediction", "probability", "reasons").toArrow()
+    scored = parquet.read_table(tmp_path / "scored.parquet")
+    assert scored.sort_by("id").to_pylist() == truth.sort_by("id").to_pylist()
+    log_loss, folds = done.stdout.splitlines()[-2:]
+    assert float(log_loss) == pytest.approx(ts.evaluate(model, frame, weight="times").log_loss)
+    asked = {"alphas": (0.1, 50.0), "drop": ("mail", "times"), "plain": True}
+    judged = ts.cross_val(frame, "label", key="id", folds=2, **asked)
+    assert [*map(float, folds.split())] == pytest.approx([judged.alpha, judged.report.log_loss])
+    with open_store(tmp_path / "events.db") as store:
+        live = LiveModel.open(store, "loans")
+    assert (live.position, live.state.learnt) == (1, one.fitted.tally.rows.sum())
+    assert_same_tally(live.fitted.tally, one.fitted.tally + one.fitted.tally)

@@ -3,8 +3,10 @@
 Where there is no Java the tests are skipped and say why; under CI=true that is a failure.
 """
 
+import gc
 import os
 import shutil
+import socket
 import sys
 import warnings
 
@@ -14,7 +16,7 @@ WHY = (
     "there is no Java here, which Spark needs; on Debian, root installs it with "
     "apt-get install openjdk-17-jre-headless, or make system"
 )
-OPTIONS = {
+CLASSIC = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -33,15 +35,15 @@ def java():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(WHY)
 
 
-def started(builder):
-    """Return the session of a builder, with quick settings."""
-    for name, value in OPTIONS.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+@pytest.fixture(scope="session")
+def remote():
+    """The address at which the session also answers clients of Spark Connect."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"sc://127.0.0.1:{free.getsockname()[1]}"
 
 
 @pytest.fixture(scope="session")
-def session(java, tmp_path_factory):
+def session(java, remote, tmp_path_factory):
     """The session, in a process of Java that ends with the tests."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with warnings.catch_warnings():
@@ -49,9 +51,18 @@ def session(java, tmp_path_factory):
         from pyspark.sql import SparkSession
 
         folder = str(tmp_path_factory.mktemp("spark"))
-        builder = SparkSession.builder.master("local[2,4]").config("spark.local.dir", folder)
-        builder = builder.config("spark.sql.warehouse.dir", folder)
-        session = started(builder)
+        options = {
+            **CLASSIC,
+            "spark.local.dir": folder,
+            "spark.sql.warehouse.dir": folder,
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": remote.rpartition(":")[2],
+        }
+        builder = SparkSession.builder.master("local[2,4]")
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
     yield session
     session.stop()
 
@@ -62,3 +73,11 @@ def spark(session):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", PANDAS, FutureWarning)
         yield session
+
+
+@pytest.fixture
+def pools(spark):
+    """Let go of the pools of threads that Spark's `CrossValidator` leaves running."""
+    warnings.filterwarnings("ignore", "unclosed running multiprocessing pool", ResourceWarning)
+    yield
+    gc.collect()

@@ -32,10 +32,14 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from tallybayes import modelfile
 from tallybayes.engines.count_job import CountJob, VectorColumn
-from tallybayes.engines.judge_job import JudgeJob
 from tallybayes.engines.score_job import Parcel, ScoreJob
-from tallybayes.engines.spark.passes import MOST_WORDS, column, summed
-from tallybayes.engines.spark.settling import (
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.model.plans import CountPlan
+from tallybayes.model.specification import ColumnSpec, ModelSpec
+from tallybayes.modelfile import Stored
+from tallybayes.sources.formats import BadRows
+from tallybayes.spark.passes import MOST_WORDS, column, summed
+from tallybayes.spark.settling import (
     SOURCE,
     Vectors,
     columns_of,
@@ -43,11 +47,6 @@ from tallybayes.engines.spark.settling import (
     settled,
     sparse,
 )
-from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.model.plans import CountPlan
-from tallybayes.model.specification import ColumnSpec, ModelSpec
-from tallybayes.modelfile import Stored
-from tallybayes.sources.formats import BadRows
 
 SAID = "__tallybayes_said"
 FILE = "tally"  # the folder of a saved model that has its bytes
@@ -174,14 +173,13 @@ class TallyModel(Model, _Outputs, MLReadable["TallyModel"], MLWritable):
         """Return the column whose vectors are the counts of all columns."""
         return next((n for n, size in self.vectors.items() if isinstance(size, int)), None)
 
-    def judging(self, target: str | None, weight: str | None, bad_rows: BadRows) -> JudgeJob:
-        """Return the job that judges rows by this model."""
+    def counting(self, target: str | None, weight: str | None, bad_rows: BadRows) -> CountJob:
+        """Return the job that counts more rows, or reads them to judge this model."""
         fitted = self.stored.fitted
         schema = fitted.tally.schema
         plan = CountPlan(schema, target or schema.target, weight, vectors=self._counted())
         spec, of_columns = ModelSpec(), ColumnSpec(None, {})
-        job = CountJob(plan, spec, of_columns, None, bad_rows, self._spread())
-        return JudgeJob(job, (Parcel.of(self.stored),))
+        return CountJob(plan, spec, of_columns, None, bad_rows, self._spread())
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         told = self.getOrDefault("reasonsCol") and self.getOrDefault("reasons")

@@ -10,9 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, functions as F  # noqa: N812
 
 from tallybayes.engines.judge_job import FoldJob, JudgeJob, Judgement
-from tallybayes.engines.spark.estimator import TallyModel
-from tallybayes.engines.spark.passes import column, summed
-from tallybayes.engines.spark.settling import SOURCE, settled
+from tallybayes.engines.score_job import Parcel
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.metrics import ClassificationReport
 from tallybayes.metrics.score_sums import ScoreSums
@@ -20,6 +18,9 @@ from tallybayes.metrics.scores import GREATER_IS_BETTER, MEANS, RANKING, check_s
 from tallybayes.model.specification import ModelSpec
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.sources.formats import BadRows
+from tallybayes.spark.estimator import TallyModel
+from tallybayes.spark.passes import column, summed
+from tallybayes.spark.settling import SOURCE, settled
 
 FOLD = "__tallybayes_fold"
 ON_ALL = "views, joints and weights were found on a sample of all rows, not anew for each fold"
@@ -154,9 +155,9 @@ def evaluate(
     weight, bad_rows
         As for `fit`.
     """
-    job = model.judging(target, weight, bad_rows)
-    target = job.job.plan.target
-    names = [*([weight] if weight else []), target]
+    counting = model.counting(target, weight, bad_rows)
+    job = JudgeJob(counting, (Parcel.of(model.stored),))
+    names = [*([weight] if weight else []), counting.plan.target]
     rows = df.select(*model.columns(df), *map(column, names))
     found = summed(rows, job, "evaluating")
     if found is None:

@@ -10,12 +10,12 @@ from pyspark.ml.functions import vector_to_array
 from pyspark.sql import Column, DataFrame, functions as F  # noqa: N812
 
 from tallybayes.engines.count_job import CountJob, VectorColumn
-from tallybayes.engines.spark.passes import column
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.evidence import search
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, parse_family
 from tallybayes.sources.formats import BadRows, ReadOptions
+from tallybayes.spark.passes import column
 
 SAMPLE_ROWS = 10_000
 WIDEST = 10_000  # vectors whose values are columns beside others

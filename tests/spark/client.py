@@ -1,0 +1,45 @@
+"""What a client of Spark Connect does: `python client.py ADDRESS FOLDER`.
+
+It reads `rows.parquet` there, fits, scores, judges, and learns from the files in `inbox`; what
+comes of it is written beside them.
+"""
+
+import sys
+from pathlib import Path
+
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tallybayes import spark as ts
+
+
+def main(address, folder):
+    session = SparkSession.builder.remote(address).getOrCreate()
+    assert type(session).__module__ == "pyspark.sql.connect.session"
+    frame = session.read.parquet(f"{folder}/rows.parquet")
+    model = ts.fit(frame, "label", weight="times", drop=("id", "mail"), plain=True)
+    model.to_file(f"{folder}/model.tally")
+    rows = model.transform(frame).select("id", "prediction", "probability", "reasons").toArrow()
+    parquet.write_table(rows, f"{folder}/scored.parquet")
+    print(ts.evaluate(model, frame, weight="times").log_loss)
+    found = ts.cross_val(
+        frame, "label", key="id", folds=2, alphas=(0.1, 50.0), drop=("mail", "times"), plain=True
+    )
+    print(found.alpha, found.report.log_loss)
+    query = ts.learn_stream(
+        session.readStream.schema(frame.schema).parquet(f"{folder}/inbox"),
+        f"sqlite:///{folder}/events.db",
+        "loans",
+        checkpoint=f"{folder}/checkpoint",
+        model=model,
+        weight="times",
+        availableNow=True,
+    )
+    query.awaitTermination()
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
