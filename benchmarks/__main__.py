@@ -13,6 +13,7 @@ from benchmarks.speed import (
     explanations,
     files,
     live,
+    service,
     text,
     validation,
 )
@@ -34,6 +35,7 @@ PARTS = {
     "evidence": evidence.part,
     "files": files.part,
     "live": live.part,
+    "service": service.part,
 }
 PAGE = Page("benchmarks", "Benchmarks", FIRST, PARTS)
 

@@ -16,7 +16,7 @@ from msgspec import structs
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from tallybayes.live import Answered, LiveModel, LiveState, RunningScores
+from tallybayes.live import Answered, LiveModel, LiveState, RunningScores, Standing
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.recipe import family_for
 from tallybayes.model.specification import label_of, parse_column, parse_family
@@ -112,11 +112,12 @@ def _done(call: Call, answer: Answered) -> m.EventAnswer:
 async def scores(call: Call) -> m.ScoresAnswer:
     """Say how good the model and its challengers were on events before they were learnt."""
     state = _live(call).state
-    lines = [
-        m.StandingLine(name, name == state.champion, _scores(s.total), _scores(s.recent))
-        for name, s in state.standings.items()
-    ]
-    return m.ScoresAnswer(state.champion, sorted(lines, key=lambda line: not line.champion))
+    lines = []
+    for name in state.recipes:
+        standing = state.standings.get(name, Standing())
+        scored = _scores(standing.total), _scores(standing.recent)
+        lines.append(m.StandingLine(name, name == state.champion, *scored))
+    return m.ScoresAnswer(state.champion, lines)
 
 
 def _scores(scores: RunningScores) -> m.Scores:
