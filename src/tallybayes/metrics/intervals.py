@@ -157,12 +157,12 @@ def _of_roc_auc(rows: Predictions, z: float) -> Interval:
     weights = rows.weight
     influence = np.zeros(len(weights))
     areas, sizes = [], []
-    for k in range(len(rows.classes)) if len(rows.classes) != 2 else (rows.positive_place,):
+    for k in rows.ranked_places:
         of_class = rows.true == k
         inside, outside = (_effective(weights[side]) for side in (of_class, ~of_class))
         if not inside or not outside:
             continue
-        order = rows.ranked(rows.classes[k])
+        order = rows.ranked_at(k)
         area, above = order.roc_auc, order.found - order.hits / 2.0
         hit = (order.below / order.others.sum() - area) / order.hits.sum()
         other = (above / order.hits.sum() - area) / order.others.sum()

@@ -261,8 +261,17 @@ class Predictions:
 
     def ranked(self, label: Label | None = None) -> Ranked:
         """Return the rows in the order of the probability of a class, the positive one's."""
-        place = self.positive_place if label is None else self.place(label)
+        return self.ranked_at(self.positive_place if label is None else self.place(label))
+
+    def ranked_at(self, place: int) -> Ranked:
+        """Return the same for the class of a place."""
         return Ranked.of(self.proba[:, place], self.true == place, self.shares)
+
+    @property
+    def ranked_places(self) -> list[int]:
+        """The classes that have rows, each against the rest; of two classes the positive one."""
+        there: list[int] = np.unique(self.true).tolist()
+        return there if len(self.classes) != 2 else [self.positive_place]
 
     def reliability(self, bins: int = BINS, positive: Label | None = None) -> Reliability:
         """Return how often the winner is right where it is so sure; or one class, if named."""

@@ -134,10 +134,7 @@ def _ranking(name: str, rows: Predictions) -> float:
         return math.nan
     if rows.fold is not None:
         return mean_of_defined(fold_scores(rows, name))
-    classes = rows.classes
-    if len(classes) == 2:
-        classes = (classes[rows.positive_place],)
-    return mean_of_defined([getattr(rows.ranked(label), name) for label in classes])
+    return mean_of_defined([getattr(rows.ranked_at(k), name) for k in rows.ranked_places])
 
 
 def _defined(values: ArrayLike) -> Floats:
