@@ -42,7 +42,7 @@ def test_hidden_text_addresses_and_tags_stand_apart():
     )
     assert page.hidden.strip() == "weather"
     assert page.addresses == ["http://x.example/?a=1&b", "cid:1"]
-    assert {"a", "img", "width=1", "height=1", "bgcolor=#ffffff", "href="} <= {*page.tags}
+    assert {"a", "img", "width=", "height=", "bgcolor=", "href="} <= {*page.tags}
 
 
 def test_html_is_known_by_its_tags():

@@ -12,7 +12,7 @@ from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.word_weights import COLUMN, MEAN, WORD, WordProblem
+from tallybayes.validation.word_weights import COLUMN, Pulls, WordProblem
 
 pytestmark = pytest.mark.filterwarnings("ignore:the words calibration lowers")
 WORDS = ["buy", "dinner", "lunch", "now", "rich", "see", "win", "you"]
@@ -101,8 +101,9 @@ def test_what_each_word_says_is_what_a_model_without_the_document_says(n_classes
             np.testing.assert_allclose(said, logs, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("pulls", [Pulls(), Pulls(word=0.05, mean=4.0)])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes):
+def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes, pulls):
     X, y = documents(24, n_classes, longest=4)
     family = tb.Text(event="boolean")
     held, exact, found = closed(X, y, family)
@@ -110,7 +111,7 @@ def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes):
     rng = np.random.default_rng(2)
     others = rng.normal(size=(len(X), 2, n_classes))  # what two more columns say
     args = held.log_prior, held.y, np.ones(len(X))
-    weighed = WordProblem(others, [found], *args).solved(small=1e-15)
+    weighed = WordProblem(others, [found], *args, pulls).solved(small=1e-15)
     of = {word: k for k, word in enumerate(found.names)}
     dense, prior = np.zeros((len(X), len(of), n_classes)), np.zeros((len(X), n_classes))
     for row, (words, length, log_prior) in enumerate(without_each(X, y, family)):
@@ -125,8 +126,8 @@ def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes):
         scores = scores + np.einsum("nkc,k->nc", dense, words)
         own = scores[np.arange(len(X)), held.y]
         m, n = words.mean(), columns.mean()
-        drawn = WORD * ((words - m) ** 2).sum() + COLUMN * ((columns - n) ** 2).sum()
-        drawn += MEAN * (m**2 + n**2 + constants @ constants)
+        drawn = pulls.word * ((words - m) ** 2).sum() + COLUMN * ((columns - n) ** 2).sum()
+        drawn += pulls.mean * (m**2 + n**2 + constants @ constants)
         return (np.logaddexp.reduce(scores, axis=1) - own).sum() + drawn / 2.0
 
     bounds = [(None, None)] * n_classes + [(0.0, None)] * (2 + k)
@@ -138,7 +139,7 @@ def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes):
     np.testing.assert_allclose(ours, best.x, atol=2e-3)
     assert weighed.words[0].min() >= 0.0
     assert np.ptp(weighed.words[0]) > 0.1
-    quickly = WordProblem(others, [found], *args).solved()
+    quickly = WordProblem(others, [found], *args, pulls).solved()
     assert objective(np.concatenate([*quickly[:2], *quickly[2]])) <= best.fun * (1.0 + 1e-6)
 
 

@@ -17,11 +17,11 @@ from tallybayes.spam.messages import MailPart, Message
 
 COLUMNS = (
     "body", "subject", "sender", "recipients", "headers", "received", "links", "html", "parts",
-    "neighbours",
+    "letters",
 )  # fmt: skip
 LONGEST_WORD = 20
 MOST_WORDS = 4_000  # tokens of a column
-WINDOW = 3  # words in which two are neighbours
+RUN, LONGEST_RUN = 4, 120  # letters of a token, and of what they are taken from
 MOST_HOPS, MOST_LINKS = 12, 150
 HOUR, DAY = 3_600, 86_400
 
@@ -58,8 +58,8 @@ def features(message: Message) -> dict[str, str]:
     --------
     >>> mail = Message(b"From: Ann <ann@home.example>\nSubject: Buy NOW\n\nCheap, cheap watches")
     >>> columns = features(mail)
-    >>> columns["subject"], columns["neighbours"], columns["body"]
-    ('buy now', 'buy_1_now', 'cheap watches')
+    >>> columns["subject"], columns["letters"][:14], columns["body"]
+    ('buy now', '^ann _ann ann_', 'cheap watches')
     """
     tokens: dict[str, dict[str, None]] = {column: {} for column in COLUMNS}
     for column, token in _tokens(message):
@@ -111,19 +111,16 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def neighbours(words: list[str]) -> Iterator[str]:
-    """Pair each word with those just before it: orthogonal sparse bigrams (Siefkes, 2004).
-
-    Those of a subject are worth it; those of a body cost four times the memory and tell no more.
+def letters(text: str) -> list[str]:
+    """Return the runs of four letters of a text: words that are misspelt still share some.
 
     Examples
     --------
-    >>> list(neighbours(["buy", "cheap", "watches"]))
-    ['buy_1_cheap', 'cheap_1_watches', 'buy_2_watches']
+    >>> letters("V1agra!")
+    ['^v1a', 'v1ag', '1agr', 'agra', 'gra!', 'ra!$']
     """
-    for place, word in enumerate(words):
-        for back in range(1, min(WINDOW, place + 1)):
-            yield f"{words[place - back]}_{back}_{word}"
+    whole = f"^{'_'.join(text.lower().split())[:LONGEST_RUN]}$"
+    return [whole[k : k + RUN] for k in range(max(len(whole) - RUN + 1, 1))]
 
 
 def header_tokens(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -138,12 +135,13 @@ def header_tokens(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str
         elif not names or names[-1] != name:
             names.append(name)
         if name == "subject":
-            words = _words(value)
-            yield from (("subject", word) for word in words)
-            yield from (("neighbours", pair) for pair in neighbours(words))
+            yield from (("subject", word) for word in _words(value))
+            yield from (("letters", run) for run in letters(value))
             yield from (("subject", f"sign:{sign}") for sign in set(value) & set("!?$%*[]#~"))
         elif name in _SENDERS or name in _RECIPIENTS:
             column = "sender" if name in _SENDERS else "recipients"
+            if name == "from":
+                yield from (("letters", run) for run in letters(value))
             yield from ((column, token) for token in _of_people(name, value))
         elif name == "date":
             dates["sent"] = value
@@ -230,11 +228,11 @@ def _delay(sent: str, arrived: str) -> str:
 
 
 def _of_link(link: str) -> Iterator[str]:
-    """Go through the host of an address, by its ends, and the parts of its path."""
+    """Go through the host of an address, by its ends; paths differ from mail to mail."""
     scheme, _, rest = link.lower().rpartition("://")
     if scheme or ":" in rest[:12].partition("/")[0]:
         yield f"{(scheme or rest.partition(':')[0])[:10]}:"
-    place, slash, path = rest.partition("/")
+    place = rest.partition("/")[0]
     _user, at, host = place.rpartition("@")
     host = re.split(r"[:?#&]", host, maxsplit=1)[0][:80]
     if at and not link.lower().startswith("mailto"):
@@ -246,9 +244,6 @@ def _of_link(link: str) -> Iterator[str]:
         yield from (f"host:{'.'.join(host.split('.')[:k])}" for k in (2, 3, 4))
     else:
         yield from (f"host:{end}" for end in _ends(host, 4))
-    if slash:
-        parts = re.split(r"[/?&=.:@%+,;#-]+", path[:300])
-        yield from (part for part in parts[:30] if 1 < len(part) <= LONGEST_WORD)
 
 
 def _of_piece(piece: MailPart) -> Iterator[tuple[str, str]]:
@@ -261,8 +256,6 @@ def _of_piece(piece: MailPart) -> Iterator[tuple[str, str]]:
     if piece.name:
         yield "parts", f"ending:{piece.name.lower().rpartition('.')[2][:10]}"
         yield from (("parts", f"name:{word}") for word in _words(piece.name)[:20])
-    if piece.size:
-        yield "parts", f"size:{piece.kind[:30]}:{_size(piece.size)}"
 
 
 def _shape(text: str) -> str:

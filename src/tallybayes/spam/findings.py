@@ -171,7 +171,7 @@ class FilterReport(Renderable):
         mail, found = self.filter, list[tuple[float, str, str, int, int]]()
         for name, block in columns_of(mail.fitted.tally):
             person = name.encode()
-            for token in block.terms.texts:
+            for token in block.terms.texts if name != "letters" else ():  # which words stand for
                 place = mail.lookup._find(person, token)
                 if place >= 0:
                     h, s = mail.lookup.hams[place], mail.lookup.spams[place]

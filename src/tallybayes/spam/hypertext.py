@@ -12,7 +12,6 @@ import re
 from typing import NamedTuple
 
 MOST_ATTRIBUTES = 400  # of a message
-LONGEST_VALUE = 20
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?", re.S)
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9:]{0,20})([^<>]*)>?", re.I)
@@ -88,10 +87,8 @@ tags=['b', 'p', 'style=', 'a', 'href='])
             key, value = attribute[1].lower(), attribute[2].strip("\"' ").lower()
             if key in _ADDRESSES:
                 addresses.append(html.unescape(attribute[2].strip("\"' ")))
-                value = ""
             style = value if key == "style" else style
-            short = len(value) <= LONGEST_VALUE and not set(value) & {" ", "\n", "\t", "\r"}
-            tags[f"{key}={value if short and key != 'style' else ''}"] = None
+            tags[f"{key}="] = None
         if not within and name not in _EMPTY and (name in _UNREAD or _HIDDEN.search(style)):
             within, depth, unread = name, 1, name in _UNREAD
             if name == "head":  # seldom closed, and a title in it is read

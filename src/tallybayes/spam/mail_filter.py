@@ -44,9 +44,9 @@ from tallybayes.tokenizer import Words
 TEXT = Text(
     Words(tokens="whitespace", lowercase=False, min_length=1),
     event="boolean",
-    alpha=0.1,
+    alpha=0.2,
     length_power=0.5,
-    length_offset=100.0,
+    length_offset=50.0,
 )
 FIRST = 0.3  # the weight of all tokens until there is enough mail to weigh them
 DIGEST = 16  # bytes

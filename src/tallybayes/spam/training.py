@@ -22,7 +22,7 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.kernels.progress import listener
 from tallybayes.sources import as_source
 from tallybayes.spam.features import as_table, features
-from tallybayes.spam.mail_filter import MailFilter, recipe_of, scaled, schema
+from tallybayes.spam.mail_filter import Learnt, MailFilter, recipe_of, scaled, schema
 from tallybayes.spam.mailboxes import messages_in
 from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import CLASSES, HAM, SPAM
@@ -30,6 +30,7 @@ from tallybayes.spam.verdict import Cutoffs, probability_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated
 from tallybayes.validation.progress import progress
+from tallybayes.validation.word_weights import Pulls
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ FEWEST = 20  # messages of each class from which on weights are fitted
 FOLDS = 4
 MOST_TOKENS = 1_000_000  # of which those that were met once are dropped
 STEPS = 50
+GROWTH = 1.3  # times as much mail has come when tokens are weighed again
+PULLS = Pulls(word=0.05, mean=2.0)  # tokens of mail differ more than words of other texts
 
 
 @dataclass(slots=True)
@@ -108,9 +111,9 @@ class MailSample:
     def __init__(self, most: int = MOST_WEIGHED, seed: int = 0) -> None:
         self.most, self.seen, self._draw = most, 0, random.Random(seed)
         self.columns: list[dict[str, str]] = []
-        self.labels: list[str] = []
+        self.labels: list[Any] = []
 
-    def add(self, columns: dict[str, str], label: str) -> None:
+    def add(self, columns: dict[str, str], label: Any) -> None:
         """Let a message pass by."""
         self.seen += 1
         if len(self.labels) < self.most:
@@ -118,6 +121,45 @@ class MailSample:
             self.labels.append(label)
         elif (place := self._draw.randrange(self.seen)) < self.most:
             self.columns[place], self.labels[place] = columns, label
+
+
+class GrowingFilter:
+    r"""A filter that weighs its tokens anew whenever there is a third more mail to weigh them by.
+
+    Parameters
+    ----------
+    filter
+        What learns; an empty one when not given.
+
+    Examples
+    --------
+    >>> growing = GrowingFilter()
+    >>> growing.learn(Message(b"Subject: win\n\nlottery"), "spam")
+    'learnt'
+    >>> growing.filter.lookup.spam
+    1
+    """
+
+    def __init__(self, filter: MailFilter | None = None) -> None:  # noqa: A002
+        self.filter = MailFilter() if filter is None else filter
+        self._sample, self._next = MailSample(), 2 * FEWEST
+
+    def learn(self, message: Message, label: str) -> Learnt:
+        """Learn a message, and weigh the tokens if it is time."""
+        return self.learn_columns(message.digest, features(message), label)
+
+    def learn_columns(self, digest: bytes, columns: dict[str, str], label: str) -> Learnt:
+        """Learn a message of which the digest and the columns are known."""
+        answer = self.filter.learn_columns(digest, columns, label)
+        if answer == "learnt":
+            self._sample.add(columns, digest)
+        if self._sample.seen >= self._next:
+            self._next = int(GROWTH * self._sample.seen)
+            known = zip(self._sample.columns, self._sample.labels, strict=True)
+            labels = self.filter.digests  # as they are now, after corrections
+            some = [(one, labels[its]) for one, its in known if its in labels]
+            weigh(self.filter, *zip(*some, strict=True))
+        return answer
 
 
 def train(
@@ -161,7 +203,7 @@ def weigh(
     y = np.array(labels)
     if min((y == label).sum() for label in CLASSES) < FEWEST:
         return None
-    calibration = calibrated(labelled(columns, y), recipe_of(None), "words")
+    calibration = calibrated(labelled(columns, y), recipe_of(None), "words", pulls=PULLS)
     some = np.arange(len(y))
     if len(y) > MOST_HELD_OUT:
         some = np.sort(np.random.default_rng(0).choice(len(y), MOST_HELD_OUT, replace=False))
@@ -187,7 +229,7 @@ def held_out(columns: Sequence[Mapping[str, str]], y: NDArray[Any]) -> HeldOut:
         data = labelled([columns[row] for row in rest], y[rest])
         with warnings.catch_warnings():  # which are about these folds only
             warnings.simplefilter("ignore", TallyBayesWarning)
-            calibration = calibrated(data, recipe_of(None), "words")
+            calibration = calibrated(data, recipe_of(None), "words", pulls=PULLS)
         model = recipe_of(calibration).model(data.tally())
         joint = model.joint_log_likelihood(as_table(columns[row] for row in rows))
         log_odds[rows] = joint[:, 1] - joint[:, 0]

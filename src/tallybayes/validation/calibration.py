@@ -29,7 +29,7 @@ from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import WordWeights
 from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, unit_names
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.word_weights import ROUGHLY, WordProblem
+from tallybayes.validation.word_weights import ROUGHLY, Pulls, WordProblem
 
 HOWS: tuple[How, ...] = ("temperature", "weights", "words")
 PENALTY = 10.0
@@ -48,12 +48,16 @@ def checked_how(how: Any) -> How | None:
 
 
 def calibrated(
-    data: LabelledRows, recipe: Recipe, how: How, rows: LeaveOneOut | None = None
+    data: LabelledRows,
+    recipe: Recipe,
+    how: How,
+    rows: LeaveOneOut | None = None,
+    pulls: Pulls | None = None,
 ) -> Calibration:
-    """Fit a calibration of the model that a recipe makes of these rows."""
+    """Fit a calibration of the model that a recipe makes of these rows; `pulls` are of words."""
     rows = LeaveOneOut(data) if rows is None else rows
     if how == "words":
-        return _of_words(rows, recipe)
+        return _of_words(rows, recipe, pulls)
     some = np.arange(len(data))
     if how == "weights":
         units = len(unit_names(recipe.factors(rows.tally), data.blocks))
@@ -87,7 +91,7 @@ def calibrated(
     )
 
 
-def _of_words(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
+def _of_words(rows: LeaveOneOut, recipe: Recipe, pulls: Pulls | None) -> Calibration:
     """Fit exponents of words, of the other columns, and constants of classes.
 
     Where the prior is stated, or uniform, they are fitted beside that of the rows, and so correct
@@ -111,7 +115,7 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     some, y, w = np.flatnonzero(fits), held.y, held.w
     prior = held.log_prior if recipe.prior.learnt else rows.log_prior(Empirical())
     others = np.array([name not in texts for name in held.names], bool)
-    whole = WordProblem(held.terms[:, others], list(texts.values()), prior, y, w)
+    whole = WordProblem(held.terms[:, others], list(texts.values()), prior, y, w, pulls)
     told = np.random.default_rng(0).permutation(some)[
         : max(len(some) // TOLD, min(len(some) // 2, FEW))
     ]

@@ -4,8 +4,8 @@ With the leave-one-out terms t of columns and words, exponents w >= 0 and consta
 the score of a row in class c is log P(c) + b_c + sum_j w_j t_j(c), where t of a text's word counts
 as often as it occurs, over the document's length to a power. The exponents minimise
 
-    sum of -log P(c | x) + WORD/2 sum_i (w_i - m)^2 + COLUMN/2 sum_k (w_k - n)^2
-        + 1/2 (m^2 + n^2 + sum_c b_c^2),
+    sum of -log P(c | x) + word/2 sum_i (w_i - m)^2 + COLUMN/2 sum_k (w_k - n)^2
+        + mean/2 (m^2 + n^2 + sum_c b_c^2),
 
 the w_i being those of words, with a mean m for each text, and the w_k those of other columns, with
 the mean n: so words are drawn to a common exponent, from which only those move that rows speak of
@@ -33,13 +33,20 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-WORD, COLUMN, MEAN = 0.3, 10.0, 1.0  # how strongly exponents are drawn to their mean, and that to 0
+COLUMN = 10.0  # how strongly exponents of columns that are no texts are drawn to their mean
 ROUGHLY, WELL = 1e-3, 1e-5  # relative gain of a step that ends the search; the next gains a tenth
 STEPS, PRODUCTS = 60, 60  # at most, and in each step
 LEFT_OVER = 0.25  # share of the slope that a step may leave
 LEAST = 1e-6  # share of a step
 FAR = 1e4  # nats that stand for more
 TINY = 1e-300
+
+
+class Pulls(NamedTuple):
+    """How strongly exponents of words are drawn to their mean, and all means to 0."""
+
+    word: float = 0.3
+    mean: float = 1.0
 
 
 class Weighed(NamedTuple):
@@ -150,10 +157,18 @@ class WordProblem:
         By row and class.
     y, w
         The class and weight of each row.
+    pulls
+        How strongly exponents are drawn together.
     """
 
     def __init__(
-        self, terms: Floats, words: Sequence[WordTerms], log_prior: Floats, y: Array, w: Floats
+        self,
+        terms: Floats,
+        words: Sequence[WordTerms],
+        log_prior: Floats,
+        y: Array,
+        w: Floats,
+        pulls: Pulls | None = None,
     ) -> None:
         self._gaps: Floats = np.clip(terms - terms[np.arange(len(y)), :, y][:, :, None], -FAR, FAR)
         self._texts = [_Text.of(each) for each in words]
@@ -162,7 +177,8 @@ class WordProblem:
         self._group = np.repeat(np.arange(len(sizes)), sizes)
         self._sizes = np.maximum(sizes, 1)
         self._cuts = log_prior.shape[1] + np.cumsum([0, *sizes[:-1]])
-        self._strength = np.array([COLUMN, *[WORD] * len(words)])
+        self._pulls = Pulls() if pulls is None else pulls
+        self._strength = np.array([COLUMN, *[self._pulls.word] * len(words)])
 
     def of_rows(self, rows: Array) -> WordProblem:
         """Return the problem for only some of the rows."""
@@ -205,8 +221,8 @@ class WordProblem:
         exponents, group = unknowns[c:], self._group
         mean = np.bincount(group, exponents, len(self._sizes)) / self._sizes
         pull = self._strength[group] * (exponents - mean[group])
-        pull += MEAN * (mean / self._sizes)[group]
-        return np.append(MEAN * unknowns[:c], pull)
+        pull += self._pulls.mean * (mean / self._sizes)[group]
+        return np.append(self._pulls.mean * unknowns[:c], pull)
 
     def _objective(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return what is minimised, its slope, and the posterior of each row."""
@@ -228,7 +244,11 @@ class WordProblem:
         spread = p * (1.0 - p) * w
         of_columns = np.einsum("nkc,nc->k", self._gaps**2, spread)
         bends = np.concatenate(
-            [spread.sum(axis=0) + MEAN, of_columns, *(text.bends(spread) for text in self._quick)]
+            [
+                spread.sum(axis=0) + self._pulls.mean,
+                of_columns,
+                *(text.bends(spread) for text in self._quick),
+            ]
         )
         bends[p.shape[1] :] += self._strength[self._group]
         alone = free / bends
@@ -237,7 +257,7 @@ class WordProblem:
             """Solve for how each bends the loss by itself, and all of a group by the penalty."""
             found: Floats = alone * rest
             c, group = p.shape[1], self._group
-            common = (MEAN / self._sizes - self._strength) / self._sizes
+            common = (self._pulls.mean / self._sizes - self._strength) / self._sizes
             common /= 1.0 + common * np.bincount(group, alone[c:], len(common))
             common *= np.bincount(group, found[c:], len(common))
             found[c:] -= common[group] * alone[c:]
