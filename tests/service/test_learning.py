@@ -298,11 +298,11 @@ def test_a_model_that_cannot_be_read_can_be_taken_away(learning):
     assert learning.delete("/v1/models/broken").status_code == 404
 
 
-def damaged(path, log):
-    """Damage all snapshots of a model in a store."""
+def damaged(path, log, which=">= 0"):
+    """Damage snapshots of a model in a store, by their positions."""
     with open_store(path) as store, store._writing, store._transaction(write=True) as sql:
         sql.rows(
-            "UPDATE tallybayes_snapshots SET content = ? WHERE log = "
+            f"UPDATE tallybayes_snapshots SET content = ? WHERE position {which} AND log = "
             "(SELECT log FROM tallybayes_logs WHERE name LIKE ?)",
             *(b"nothing", f"{log}@%"),
         )

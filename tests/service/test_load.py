@@ -88,7 +88,7 @@ def counted_in_python(folder, clients):
 def settled(service, n):
     """Return the model once it has learnt so many events."""
     start = time.monotonic()
-    while (state := service.get("/v1/models/mixed").json()["live"])["learnt"] < n:
+    while not (state := service.get("/v1/models/mixed").json()["live"]) or state["learnt"] < n:
         assert time.monotonic() - start < PATIENCE, (state, n)
         time.sleep(0.05)
     return load(service.get("/v1/models/mixed/export").content).fitted.tally

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from service.running import PATIENCE, command_of, serving
+from tallybayes.service.processes import GRACE
 
 PREDICT = "/v1/models/mixed/predict"
 
@@ -58,6 +59,17 @@ def test_a_request_that_runs_is_finished_when_the_service_stops(models):
         asking.join(PATIENCE)
         assert (code, answers[0].status_code) == (0, 200)
         assert answers[0].text.rstrip().endswith("</html>")
+
+
+def test_a_stream_of_events_does_not_hold_up_the_end(models):
+    with (
+        serving(models) as service,
+        httpx.stream("GET", f"{service.url}/v1/models/mixed/events", timeout=PATIENCE) as stream,
+    ):
+        assert next(stream.iter_lines()) == "id: 0"
+        start = time.monotonic()
+        assert service.stop() == 0
+        assert time.monotonic() - start < GRACE  # for which requests are waited for
 
 
 def test_a_worker_that_is_killed_is_replaced_and_others_go_on(models):

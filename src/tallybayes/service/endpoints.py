@@ -159,7 +159,8 @@ def models(call: Call) -> m.ModelList:
 @at("GET", MODEL, answer=m.ModelAnswer)
 def model(call: Call) -> m.ModelAnswer:
     """Say what a model predicts, from what, and where it comes from."""
-    stored = call.model.stored
+    learnt = call.model.state
+    stored = call.model.seed if learnt is None else learnt.export()
     fitted, tally = stored.fitted, stored.fitted.tally
     prior = fitted.model.prior.tolist() if tally.classes else []
     rows = dict(zip(tally.classes, tally.rows.tolist(), strict=True))
@@ -172,8 +173,7 @@ def model(call: Call) -> m.ModelAnswer:
         for name, kind, reason in tally.schema
     ]
     provenance, rows_now = to_builtins(stored.provenance), int(tally.rows.sum())
-    live = call.model.live
-    state = None if live is None else learning.state_of(live.state)
+    state = None if learnt is None else learning.state_of(learnt)
     return m.ModelAnswer(
         call.name, tally.schema.target, rows_now, classes, columns, provenance, state
     )

@@ -20,8 +20,7 @@ from threading import RLock
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.live import Answered, LiveModel
-from tallybayes.model import Fitted
+from tallybayes.live import Answered, LiveModel, LiveState
 from tallybayes.service.faults import Fault, busy
 from tallybayes.service.settings import Settings
 from tallybayes.service.shelf import Shelf, Shelved
@@ -129,7 +128,7 @@ class Follower:
         with self._opening:
             if shelved.live is None:
                 live = LiveModel.open(store, shelved.log, shelved.seed, self.settings.live)
-                shelved.fitted, shelved.live = _estimated(live), live
+                shelved.state, shelved.live = _estimated(live), live
 
     def follow(self) -> bool:
         """Apply what was learnt anywhere; tell whether there was anything."""
@@ -139,14 +138,14 @@ class Follower:
         with self._noting():
             logs = store.logs()
             for shelved in self.shelf.all_open():
-                before = shelved.fitted
+                before = shelved.state
                 try:
                     self._follow(store, shelved, logs.get(shelved.log))
                 except StoreError:
                     raise
                 except Exception as error:  # which takes no other model along
                     self._fault_of_model(shelved, error)
-                news = news or shelved.fitted is not before
+                news = news or shelved.state is not before
             if time.monotonic() - self._tidied > (SOON if self.fault else SELDOM):
                 self._tidied = time.monotonic()
                 self._faults.clear()  # those that last come again
@@ -158,13 +157,13 @@ class Follower:
     def _follow(self, store: Store, shelved: Shelved, last: int | None) -> None:
         """Apply what was learnt of a model, whose log ends there if it has one."""
         if last is None and shelved.live is not None and shelved.log not in store.logs():
-            shelved.live, shelved.fitted = None, shelved.seed.fitted  # another deleted it
+            shelved.live = shelved.state = None  # another deleted it
         if last is not None and shelved.live is None and shelved.log not in self._faults:
             self._learning(store, shelved)
         if (live := shelved.live) is not None:
             live.follow(last) if self.settings.read_only else live.catch_up(last)
-            if live.fitted is not shelved.fitted:
-                shelved.fitted = _estimated(live)
+            if live.state is not shelved.state:
+                shelved.state = _estimated(live)
 
     def _fault_of_model(self, shelved: Shelved, error: Exception) -> None:
         """Note that a model cannot be kept up with its log; it scores as it is."""
@@ -181,6 +180,7 @@ class Follower:
 
     async def _run(self) -> None:
         while True:
+            start = time.monotonic()
             try:
                 if await self.in_thread(self.follow):
                     for event in self.news:
@@ -189,7 +189,8 @@ class Follower:
                 pass  # which is noted
             except Exception as error:
                 self.log("follower", fault=f"{type(error).__name__}: {error}")
-            await asyncio.sleep(SOON)
+            # a model that takes long to estimate leaves as much time to requests
+            await asyncio.sleep(max(SOON, min(time.monotonic() - start, OFTEN)))
             try:
                 async with asyncio.timeout(OFTEN):
                     await self._wake.wait()
@@ -290,9 +291,9 @@ class Follower:
         self.store.close()
 
 
-def _estimated(live: LiveModel) -> Fitted:
+def _estimated(live: LiveModel) -> LiveState:
     """Return a model as it is now, with all that its first answer would wait for."""
-    fitted = live.fitted
-    if fitted.tally.classes:
-        fitted.model.posterior_of({})
-    return fitted
+    state = live.state
+    if state.fitted.tally.classes:
+        state.fitted.model.posterior_of({})
+    return state

@@ -106,9 +106,8 @@ class _Models:
             name, tally = shelved.name, shelved.fitted.tally
             for label, rows in zip(tally.classes, tally.rows.tolist(), strict=True):
                 families["rows"].add_metric([name, str(label)], rows)
-            if shelved.live is None:
+            if (state := shelved.state) is None:
                 continue
-            state = shelved.live.state
             families["position"].add_metric([name], state.position)
             families["drift_alarms"].add_metric([name], len(state.drift.alarms))
             for recipe, standing in state.standings.items():

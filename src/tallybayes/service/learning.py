@@ -16,7 +16,7 @@ from msgspec import structs
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from tallybayes.live import Answered, LiveModel, LiveState, RunningScores, Standing
+from tallybayes.live import Answered, LiveState, RunningScores, Standing
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.recipe import family_for
 from tallybayes.model.specification import label_of, parse_column, parse_family
@@ -94,13 +94,13 @@ def _fault(status: int, answers: list[Answered], bad: list[int], shown: list[Any
 # ---- recipes
 
 
-def _live(call: Call) -> LiveModel:
+def _learnt(call: Call) -> LiveState:
     """Return what a model has learnt, to be looked at; one that never learnt has nothing."""
-    if call.model.live is None:
+    if call.model.state is None:
         raise Fault(
             404, f"the model {call.name!r} has not learnt yet; send it events", "not_learning"
         )
-    return call.model.live
+    return call.model.state
 
 
 def _done(call: Call, answer: Answered) -> m.EventAnswer:
@@ -111,7 +111,7 @@ def _done(call: Call, answer: Answered) -> m.EventAnswer:
 @at("GET", f"{MODEL}/scores", answer=m.ScoresAnswer)
 async def scores(call: Call) -> m.ScoresAnswer:
     """Say how good the model and its challengers were on events before they were learnt."""
-    state = _live(call).state
+    state = _learnt(call)
     lines = []
     for name in state.recipes:
         standing = state.standings.get(name, Standing())
@@ -204,8 +204,10 @@ def _refitting(call: Call) -> m.RefitAnswer:
     future = _refits.get(call.model.log)
     if future is None or not future.done():
         return m.RefitAnswer(future is not None)
-    error = future.exception()
-    return m.RefitAnswer(False, None if error is None else str(error))
+    if error := future.exception():
+        return m.RefitAnswer(False, str(error))
+    state = call.model.state
+    return m.RefitAnswer(state is None or state.position < future.result().position)
 
 
 @at("PUT", f"{MODEL}/decay", request=m.DecayRequest, answer=m.EventAnswer, **ADMIN)
@@ -218,7 +220,7 @@ def decay(call: Call) -> m.EventAnswer:
 @at("GET", f"{MODEL}/drift", answer=m.DriftAnswer)
 async def drift(call: Call) -> m.DriftAnswer:
     """Say which columns, or the loss, are lately unlike before."""
-    state = _live(call).state.drift
+    state = _learnt(call).drift
     latest = dict(state.latest)
     loss = latest.pop("", None)
     alarms = [m.AlarmLine(a.position, a.column or None, a.z) for a in state.alarms]
@@ -261,12 +263,13 @@ async def _stream(call: Call, news: set[asyncio.Event]) -> AsyncIterator[bytes]:
     try:
         while (model := shelf.at_hand(call.name)) is not None:
             event.clear()
-            position = 0 if model.live is None else model.live.position
+            state, tally = model.state, model.fitted.tally
+            position = 0 if state is None else state.position
             if position != last:
-                last, tally = position, model.fitted.tally
+                last = position
                 said: dict[str, Any] = {"position": position, "learnt": 0, "forgotten": 0}
-                if model.live is not None:
-                    said = structs.asdict(state_of(model.live.state))
+                if state is not None:
+                    said, tally = structs.asdict(state_of(state)), state.fitted.tally
                 pairs = zip(tally.classes, tally.rows.tolist(), strict=True)
                 said["classes"] = [{"label": label, "rows": rows} for label, rows in pairs]
                 yield b"id: %d\nevent: learnt\ndata: %b\n\n" % (position, msgspec.json.encode(said))
@@ -290,18 +293,24 @@ def snapshot(call: Call) -> m.StateAnswer:
     return state_of(live.state)
 
 
+_copying = asyncio.Semaphore()
+
+
 @at("GET", "/v1/backup", media=SQLITE, role=Role.admin, hasty=False)
-def backup(call: Call) -> Response:
+async def backup(call: Call) -> Response:
     """Return a copy of the store as it is at one moment, as a file of SQLite, while it is used."""
-    store = call.service.follower.open()
-    if store is None:
-        raise Fault(404, "there is no store: nothing was learnt yet")
-    folder = tempfile.TemporaryDirectory(prefix="tallybayes-")
-    path = Path(folder.name) / "events.db"
-    try:
-        store.backup(path)
-    except BaseException:
-        folder.cleanup()
-        raise
+    if _copying.locked():  # a copy takes a disk for as long as it takes
+        raise busy()
+    async with _copying:
+        store = await call.service.follower.in_thread(call.service.follower.open)
+        if store is None:
+            raise Fault(404, "there is no store: nothing was learnt yet")
+        folder = tempfile.TemporaryDirectory(prefix="tallybayes-")
+        path = Path(folder.name) / "events.db"
+        try:
+            await asyncio.to_thread(store.backup, path)
+        except BaseException:
+            folder.cleanup()
+            raise
     done = BackgroundTask(folder.cleanup)
     return FileResponse(path, media_type=SQLITE, filename=path.name, background=done)

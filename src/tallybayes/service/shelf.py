@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import Lock
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.live import LiveModel
+from tallybayes.live import LiveModel, LiveState
+from tallybayes.model import Fitted
 from tallybayes.modelfile import Stored, load
 from tallybayes.service.faults import Fault
 from tallybayes.sources.atomic_file import cannot, replacing, writing
@@ -27,23 +28,31 @@ class Shelved:
     """A model as it is now: as in its file, its seed, or with what it has learnt since.
 
     Its log in the store is named by the file's content too: a file that is replaced begins anew.
+    `live` is what learns, and may be ahead of `state`, which answers: that one is estimated.
     """
 
-    __slots__ = ("fitted", "live", "log", "look", "name", "path", "seed")
+    __slots__ = ("live", "log", "look", "name", "path", "seed", "state")
 
     def __init__(self, name: str, path: str, look: Look, data: bytes) -> None:
         self.name, self.path, self.look = name, path, look
         self.log = f"{name}@{blake2b(data, digest_size=8).hexdigest()}"
         self.seed = load(BytesIO(data), path)
-        self.fitted = self.seed.fitted
         self.live: LiveModel | None = None
+        self.state: LiveState | None = None
         if self.fitted.tally.classes:
             self.fitted.model  # noqa: B018  (what cannot be estimated is refused now)
 
     @property
+    def fitted(self) -> Fitted:
+        """The tally and the recipe."""
+        state = self.state
+        return self.seed.fitted if state is None else state.fitted
+
+    @property
     def stored(self) -> Stored:
         """The model with where it comes from, and what it has learnt since."""
-        return self.seed if self.live is None else self.live.export()
+        state = self.state
+        return self.seed if state is None else state.export()
 
 
 class Shelf:
