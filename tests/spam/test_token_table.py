@@ -9,9 +9,15 @@ from hypothesis import given, strategies as st
 from spam.mails import mail
 from tallybayes.model import Fitted
 from tallybayes.spam.features import COLUMNS, as_table, features
-from tallybayes.spam.mail_filter import first_weights, lookup_of, recipe_of, tally_of
+from tallybayes.spam.mail_filter import (
+    MailFilter,
+    first_weights,
+    lookup_of,
+    recipe_of,
+    tally_of,
+)
 from tallybayes.spam.messages import Message
-from tallybayes.spam.token_table import BEGINNING, TokenTable
+from tallybayes.spam.token_table import BEGINNING, TokenTable, beside, opened
 from tallybayes.tokenizer import WordWeights
 
 ROWS = [(features(Message(mail(k % 3 == 0, k))), ("ham", "spam")[k % 3 == 0]) for k in range(40)]
@@ -35,6 +41,13 @@ def fitted(rows, calibration=None):
     return Fitted(tally, recipe_of(calibration or weighed(tally)))
 
 
+def taught(rows):
+    made = MailFilter()
+    for number, (columns, label) in enumerate(rows):
+        made.learn_columns(number.to_bytes(16), columns, label)
+    return made
+
+
 def said_by_model(fitted, rows):
     joint = fitted.model.joint_log_likelihood(as_table(columns for columns, _ in rows))
     return joint[:, 1] - joint[:, 0]
@@ -54,7 +67,7 @@ def test_what_is_added_up_is_shown():
     lookup = lookup_of(fitted(ROWS))
     columns = ROWS[3][0]
     found = lookup.score(columns)
-    assert found.log_odds == pytest.approx(lookup.prior + sum(found.evidence.values()))
+    assert found.log_odds == pytest.approx(lookup.prior() + sum(found.evidence.values()))
     for name in COLUMNS:
         said, below = lookup.terms(name, columns[name])
         assert found.evidence[name] == pytest.approx(sum(w for _, w in said) / below)
@@ -109,17 +122,16 @@ def test_a_table_grows_as_it_learns():
         lookup.add(columns, label)
     assert len(lookup.keys) > size
     assert lookup.columns["body"].tokens >= 5_007
-    places = [lookup._find(b"body", f"word{k}") for k in range(5_000)]
+    places = [lookup._find(lookup.person("body"), f"word{k}") for k in range(5_000)]
     assert [lookup.spams[place] for place in places] == [1] * 5_000
 
 
 def test_a_table_is_read_from_its_file_where_it_stands(tmp_path):
-    lookup, path = lookup_of(fitted(ROWS)), tmp_path / "table"
-    lookup.extra = {"cutoffs": [0.1, 0.9]}
-    lookup.save(path, "a stamp")
-    read = TokenTable.open(path, "a stamp")
+    path = tmp_path / "mail.tally"
+    taught(ROWS).save(path)
+    lookup, read = MailFilter.open(path).lookup, opened(path)
     assert said_by_lookup(read, ROWS) == said_by_lookup(lookup, ROWS)
-    assert read.extra == {"cutoffs": [0.1, 0.9]}
+    assert read.extra == {"cutoffs": [0.1, 0.995]}
     thawed = read.thawed()
     thawed.add(*ROWS[0])
     lookup.add(*ROWS[0])
@@ -129,21 +141,20 @@ def test_a_table_is_read_from_its_file_where_it_stands(tmp_path):
 
 
 def test_a_file_that_is_not_that_of_the_model_is_not_read(tmp_path):
-    lookup, path = lookup_of(fitted(ROWS[:6])), tmp_path / "table"
-    stamp = "a stamp"
-    lookup.save(path, stamp)
-    content = path.read_bytes()
-    assert TokenTable.open(path, stamp) is not None
-    assert TokenTable.open(path, "another") is None
-    assert TokenTable.open(tmp_path / "none", stamp) is None
+    path = tmp_path / "mail.tally"
+    assert opened(path) is None
+    taught(ROWS[:6]).save(path)
+    content = beside(path).read_bytes()
+    assert opened(path) is not None
+    assert TokenTable.of_parts(memoryview(content), "another") is None
     for damaged in (
         b"", b"other", content[:-1], content + b"x", content[:200], BEGINNING,
         BEGINNING + b"{}\n", BEGINNING + b"[" * 100_000 + b"\n", BEGINNING + b"\xff\n",
         content.replace(b'"slots": ', b'"slots": 9'), content.replace(b'"slots": ', b'"slots": -'),
         content.replace(b'"alpha"', b'"omega"'), content.replace(b'"ham"', b'"jam"'),
     ):  # fmt: skip
-        path.write_bytes(damaged)
-        assert TokenTable.open(path, stamp) is None
+        beside(path).write_bytes(damaged)
+        assert opened(path) is None
 
 
 def test_a_table_without_an_empty_slot_ends_with_an_error():
@@ -152,3 +163,15 @@ def test_a_table_without_an_empty_slot_ends_with_an_error():
         lookup.keys[place] = key or 77
     with pytest.raises(ValueError, match="empty slot"):
         lookup.score(ROWS[20][0])
+
+
+@pytest.mark.parametrize("share", [1.0, 3.0, 0.25])
+def test_what_a_user_taught_is_added_to_what_the_site_knows(share):
+    site, mine = ROWS[:20], ROWS[15:30]
+    of_site, of_user = tally_of(*zip(*site, strict=True)), tally_of(*zip(*mine, strict=True))
+    calibration = weighed(of_site)
+    both = Fitted(of_site + of_user.scaled(share), recipe_of(calibration))
+    lookup = lookup_of(Fitted(of_site, recipe_of(calibration)))
+    own = lookup.owned(lookup_of(Fitted(of_user, recipe_of(calibration))), share)
+    found = [lookup.score(columns, own).log_odds for columns, _ in ROWS]
+    np.testing.assert_allclose(found, said_by_model(both, ROWS), rtol=1e-9, atol=1e-12)

@@ -170,7 +170,7 @@ class FilterReport(Renderable):
         """Return for each class the tokens that say most over all messages that have them."""
         mail, found = self.filter, list[tuple[float, str, str, int, int]]()
         for name, block in columns_of(mail.fitted.tally):
-            person = name.encode()
+            person = mail.lookup.person(name)
             for token in block.terms.texts if name != "letters" else ():  # which words stand for
                 place = mail.lookup._find(person, token)
                 if place >= 0:

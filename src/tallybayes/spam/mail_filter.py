@@ -24,6 +24,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored, changing, load, save
 from tallybayes.schema import Schema
 from tallybayes.sources import as_source
+from tallybayes.sources.atomic_file import replacing
 from tallybayes.spam.features import COLUMNS, as_table, features
 from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import (
@@ -231,8 +232,8 @@ class MailFilter:
     def save_lookup(self, path: str | os.PathLike[str]) -> None:
         """Write the table from which single processes judge; where that cannot be, they wait."""
         self.lookup.extra = {"cutoffs": [self.cutoffs.ham, self.cutoffs.spam]}
-        with suppress(OSError, TallyBayesError):
-            self.lookup.save(beside(path), stamp_of(path))
+        with suppress(OSError, TallyBayesError), replacing(beside(path)) as file:
+            file.writelines(self.lookup.parts(stamp_of(path)))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """What each token says, in a table that a process finds in a millisecond and that learns in place.
 
 A model of hundreds of thousands of words takes a fraction of a second to load, which is too long
-for a process per mail. So what scoring needs of it stands in flat arrays: for each token (by 64
+for a process per mail. So what scoring needs of it stands in flat arrays: for each token (by 59
 bits of its hash) the messages of each class that have it, and its weight. They are searched where
 they are in a file, without NumPy, and give the log-odds that the model gives:
 
@@ -20,15 +20,13 @@ import math
 import mmap
 import os
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tallybayes.sources.atomic_file import replacing
-
-BEGINNING = b"tallybayes lookup 1\n"
+BEGINNING = b"tallybayes lookup 2\n"
 ROOM = 1.5  # slots a token, at first,
 FULL = 0.85  # and the share of them that is filled before there are more
 FEWEST = 1_024
@@ -37,6 +35,7 @@ LONGEST_HEAD = 1 << 20
 DIGEST = 32  # bytes
 CODES = "QIId"  # of the arrays of keys, ham, spam and weights
 PERSON = 16  # bytes of a column's name that go into the hashes of its tokens
+HASHED = 59  # bits of a key that are of the token; the others are the number of its column
 CLASSES = HAM, SPAM = "ham", "spam"
 
 
@@ -74,6 +73,19 @@ class Score(NamedTuple):
 
 
 @dataclass(slots=True)
+class Own:
+    """What a user's own mail adds to the table of a site.
+
+    `share` is what a count is worth beside one of the site's, and `new` the number of tokens of
+    each column that the site has not met.
+    """
+
+    table: TokenTable
+    share: float
+    new: dict[str, int]
+
+
+@dataclass(slots=True)
 class TokenTable:
     """The table.
 
@@ -107,11 +119,15 @@ class TokenTable:
         if not self.keys:
             self.keys, self.hams, self.spams, self.weights = slots_of(FEWEST)
 
-    def _find(self, column: bytes, token: str) -> int:
+    def _find(self, person: tuple[bytes, int], token: str) -> int:
         """Return the slot of a token, or minus one more than the slot where it would be."""
+        name, column = person
+        told = blake2b(token.encode("utf-8", "replace"), digest_size=8, person=name).digest()
+        return self.find((int.from_bytes(told, "little") >> 64 - HASHED or 1) | column)
+
+    def find(self, key: int) -> int:
+        """Return the slot of a key, or minus one more than the slot where it would be."""
         keys = self.keys
-        told = blake2b(token.encode("utf-8", "replace"), digest_size=8, person=column).digest()
-        key = int.from_bytes(told, "little") or 1
         size = len(keys)
         place = key % size
         round_again = False
@@ -126,42 +142,64 @@ class TokenTable:
         self._key = key
         return -1 - place
 
-    @property
-    def prior(self) -> float:
-        """The log-odds of a message of which nothing is known."""
-        both = self.ham and self.spam
-        return self.rules.start + (
-            self.rules.prior * math.log(self.spam / self.ham) if both else 0.0
-        )
+    def person(self, name: str) -> tuple[bytes, int]:
+        """Return what tells the tokens of a column from those of others."""
+        return name.encode()[:PERSON], list(self.columns).index(name) << HASHED
 
-    def terms(self, name: str, text: str) -> tuple[list[tuple[str, float]], float]:
+    def prior(self, own: Own | None = None) -> float:
+        """Return the log-odds of a message of which nothing is known."""
+        ham, spam = float(self.ham), float(self.spam)
+        if own is not None:
+            ham, spam = ham + own.share * own.table.ham, spam + own.share * own.table.spam
+        return self.rules.start + (self.rules.prior * math.log(spam / ham) if ham and spam else 0.0)
+
+    def terms(
+        self, name: str, text: str, own: Own | None = None
+    ) -> tuple[list[tuple[str, float]], float]:
         """Return what each known token of a column says, and what that is divided by."""
         column, rules = self.columns[name], self.rules
-        alpha, person, find = rules.alpha, name.encode()[:PERSON], self._find
+        alpha, person, find = rules.alpha, self.person(name), self._find
         hams, spams, weights, log = self.hams, self.spams, self.weights, math.log
-        below = alpha * column.tokens
-        rest = log(column.ham + below) - log(column.spam + below) if column.tokens else 0.0
+        ham, spam, tokens = float(column.ham), float(column.spam), column.tokens
+        if own is not None:
+            more = own.table.columns[name]
+            ham, spam = ham + own.share * more.ham, spam + own.share * more.spam
+            tokens += own.new[name]
+        below = alpha * tokens
+        rest = log(ham + below) - log(spam + below) if tokens else 0.0
         said = []
         for token in text.split():
             place = find(person, token)
-            if place >= 0:
-                h, s = hams[place], spams[place]
-                if h or s:
-                    ratio = log((s + alpha) / (h + alpha)) + rest
-                    said.append((token, weights[place] * ratio))
+            h, s = (hams[place], spams[place]) if place >= 0 else (0, 0)
+            if own is not None and (there := own.table._find(person, token)) >= 0:
+                h += own.share * own.table.hams[there]
+                s += own.share * own.table.spams[there]
+            if h or s:
+                weight = weights[place] if place >= 0 else column.weight
+                said.append((token, weight * (log((s + alpha) / (h + alpha)) + rest)))
         return said, (len(said) + rules.offset) ** rules.power if said else 1.0
 
-    def score(self, columns: Mapping[str, str]) -> Score:
+    def score(self, columns: Mapping[str, str], own: Own | None = None) -> Score:
         """Score a message, given as the tokens of its columns."""
         evidence = {}
         for name in self.columns:
-            said, below = self.terms(name, columns.get(name, ""))
+            said, below = self.terms(name, columns.get(name, ""), own)
             evidence[name] = sum([one for _, one in said]) / below
-        return Score(self.prior + sum(evidence.values()), evidence)
+        return Score(self.prior(own) + sum(evidence.values()), evidence)
+
+    def owned(self, table: TokenTable, share: float) -> Own:
+        """Return what another table adds to this one, each of its counts a share of one here."""
+        new = [0] * len(self.columns)
+        for key, ham, spam in zip(table.keys, table.hams, table.spams, strict=True):
+            if ham or spam:
+                place = self.find(key)
+                if place < 0 or not (self.hams[place] or self.spams[place]):
+                    new[key >> HASHED] += 1
+        return Own(table, share, dict(zip(self.columns, new, strict=True)))
 
     def enter(self, name: str, tokens: Iterable[tuple[str, int, int, float]]) -> None:
         """Take in the tokens of a column, each with its ham, its spam and its weight."""
-        column, person = self.columns[name], name.encode()[:PERSON]
+        column, person = self.columns[name], self.person(name)
         for token, ham, spam, weight in tokens:
             place = self._place(person, token)
             self.hams[place], self.spams[place], self.weights[place] = ham, spam, weight
@@ -173,7 +211,7 @@ class TokenTable:
         """Count a message, or with times = -1 take away one that was counted."""
         ham, spam = (0, times) if label == SPAM else (times, 0)
         for name, column in self.columns.items():
-            person = name.encode()[:PERSON]
+            person = self.person(name)
             for token in columns.get(name, "").split():
                 place = self._place(person, token, column.weight)
                 before = self.hams[place] + self.spams[place]
@@ -187,7 +225,7 @@ class TokenTable:
         self.ham += ham
         self.spam += spam
 
-    def _place(self, person: bytes, token: str, weight: float = 0.0) -> int:
+    def _place(self, person: tuple[bytes, int], token: str, weight: float = 0.0) -> int:
         """Return the slot of a token, which is made if there is none."""
         place = self._find(person, token)
         if place < 0:
@@ -214,6 +252,26 @@ class TokenTable:
                 each[place] = value
         self._used = len(kept)
 
+    def drop_rare(self) -> None:
+        """Drop the tokens that one message has."""
+        for place, key in enumerate(self.keys):
+            if key and self.hams[place] + self.spams[place] == 1:
+                column = self.columns[list(self.columns)[key >> HASHED]]
+                column.ham -= self.hams[place]
+                column.spam -= self.spams[place]
+                column.tokens -= 1
+                self.hams[place] = self.spams[place] = 0
+        self._widen()
+
+    def reweigh(self, by: Sequence[float], keys: bytes, weights: bytes) -> None:
+        """Give tokens other weights by their keys; those of others change by a factor a column."""
+        for place, key in enumerate(self.keys):
+            if key:
+                self.weights[place] *= by[key >> HASHED]
+        for key, weight in zip(array("Q", keys), array("d", weights), strict=True):
+            if (place := self.find(key)) >= 0:
+                self.weights[place] = weight
+
     def thawed(self) -> TokenTable:
         """Return a copy that can learn."""
         held = self.keys, self.hams, self.spams, self.weights
@@ -225,8 +283,8 @@ class TokenTable:
             self.rules, columns, self.ham, self.spam, keys, hams, spams, weights, self.extra, used
         )
 
-    def save(self, path: str | os.PathLike[str], stamp: str) -> None:
-        """Write the table to a file, whole or not at all."""
+    def parts(self, stamp: str = "") -> Iterator[bytes]:
+        """Go through what a file of the table holds."""
         head = {
             "stamp": stamp,
             "rules": asdict(self.rules),
@@ -236,45 +294,44 @@ class TokenTable:
             "extra": self.extra,
         }
         line = BEGINNING + json.dumps(head).encode()
-        line += b" " * (-(len(line) + 1) % ALIGNED) + b"\n"
-        with replacing(path) as file:
-            file.write(line)
-            for each in (self.keys, self.hams, self.spams, self.weights):
-                file.write(each.tobytes())
+        yield line + b" " * (-(len(line) + 1) % ALIGNED) + b"\n"
+        for each in (self.keys, self.hams, self.spams, self.weights):
+            yield each.tobytes()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], stamp: str) -> TokenTable | None:
-        """Open the table in a file, where it stays; None if it is not that of this model."""
+    def of_parts(cls, content: memoryview, stamp: str = "") -> TokenTable | None:
+        """Return the table in some bytes, which stays there; None if it is not that of a stamp."""
         try:
-            with Path(path).open("rb") as file:
-                if file.readline(len(BEGINNING)) != BEGINNING:
-                    return None
-                head = json.loads(file.readline(LONGEST_HEAD))
-                start, slots = file.tell(), int(head["slots"])
-                if head["stamp"] != stamp or slots < 1:
-                    return None
-                content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            parts, at = list[Any](), start
+            begin = bytes(content[: len(BEGINNING) + LONGEST_HEAD])
+            end = begin.find(b"\n", len(BEGINNING)) + 1
+            if not begin.startswith(BEGINNING) or not end:
+                return None
+            head = json.loads(begin[len(BEGINNING) : end])
+            slots = int(head["slots"])
+            if head["stamp"] != stamp or slots < 1:
+                return None
+            parts = list[Any]()
             form: Any
             for form in CODES:
-                end = at + array(form).itemsize * slots
-                parts.append(content[at:end].cast(form))
-                at = end
-            if at != len(content):
+                start, end = end, end + array(form).itemsize * slots
+                parts.append(content[start:end].cast(form))
+            if end != len(content):
                 return None
             columns = {name: ColumnSums(**each) for name, each in head["columns"].items()}
             ham, spam = head["learnt"]
             keys, hams, spams, weights = parts
             rules, extra = Rules(**head["rules"]), head["extra"]
             return cls(rules, columns, ham, spam, keys, hams, spams, weights, extra)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
 
 def opened(path: str | os.PathLike[str]) -> TokenTable | None:
     """Open the table beside a model file; None if there is none, or it is of another model."""
     try:
-        return TokenTable.open(beside(path), stamp_of(path))
+        with beside(path).open("rb") as file:
+            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return TokenTable.of_parts(content, stamp_of(path))
     except (OSError, ValueError):
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.spam.token_table import TokenTable
+from tallybayes.spam.token_table import Own, TokenTable
 
 Answer = Literal["spam", "ham", "unsure"]
 
@@ -91,15 +91,19 @@ def probability_of(log_odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-log_odds))
 
 
-def judge(lookup: TokenTable, columns: dict[str, str], cutoffs: Cutoffs) -> Verdict:
+def judge(
+    lookup: TokenTable, columns: dict[str, str], cutoffs: Cutoffs, own: Own | None = None
+) -> Verdict:
     """Judge a message by its columns; nothing is known where one of the classes was never met."""
-    log_odds, evidence = lookup.score(columns)
-    evidence["prior"] = lookup.prior
-    learnt = lookup.ham, lookup.spam
-    if not all(learnt) or log_odds != log_odds:
-        return Verdict("unsure", 0.5, 0.0, {}, learnt)
+    log_odds, evidence = lookup.score(columns, own)
+    evidence["prior"] = lookup.prior(own)
+    ham, spam = lookup.ham, lookup.spam
+    if own is not None:
+        ham, spam = ham + own.table.ham, spam + own.table.spam
+    if not (ham and spam) or log_odds != log_odds:
+        return Verdict("unsure", 0.5, 0.0, {}, (ham, spam))
     probability = probability_of(log_odds)
-    return Verdict(cutoffs.answer(probability), probability, log_odds, evidence, learnt)
+    return Verdict(cutoffs.answer(probability), probability, log_odds, evidence, (ham, spam))
 
 
 def shown_of(name: str, verdict: Verdict) -> dict[str, Any]:

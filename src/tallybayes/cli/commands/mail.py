@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -36,6 +36,8 @@ COMMANDS = {
     "unlearn": "Take messages away again, as if never seen.",
     "explain": "Show why a message is judged as it is.",
     "report": "Show what a filter has learnt.",
+    "serve": "Judge mail for a mail server, and learn from its users.",
+    "users": "List the users with mail of their own, or remove one.",
 }
 
 
@@ -290,6 +292,107 @@ def report(session: Session, model: str) -> None:
     from tallybayes.spam.mail_filter import MailFilter
 
     session.show(FilterReport(model, MailFilter.open(model)))
+
+
+PLACES = "HOST:PORT or unix:PATH"
+
+
+@command(
+    """
+    # beside Postfix: smtpd_milters = inet:127.0.0.1:8891
+    tallybayes spam serve mail.db --model mail.tally --milter 127.0.0.1:8891
+    # and learn from what users move into Junk, or out of it
+    tallybayes spam serve mail.db --milter 127.0.0.1:8891 --watch '/home/*/Maildir'
+    # between Postfix and Dovecot
+    tallybayes spam serve mail.db --lmtp 127.0.0.1:8024 --forward 127.0.0.1:24
+""",
+    argument("store", PLACE, "Where the filter is kept: a file, or a postgresql:// address."),
+    option("--model", "FILE", "The filter to begin with, where the store is new."),
+    option("--milter", "PLACE", f"Listen as a milter, at {PLACES}."),
+    option("--smtp", "PLACE", f"Listen as a proxy for SMTP, at {PLACES}."),
+    option("--lmtp", "PLACE", f"Listen as a proxy for LMTP, at {PLACES}."),
+    option("--forward", "HOST:PORT", "Where mail that came by SMTP or LMTP goes on to."),
+    option("--watch", ["PATTERN"], "Maildirs to learn from, with * for users: /home/*/Maildir."),
+    option(
+        "--learn",
+        ("errors", "unsure", "all"),
+        "What is learnt of the mail that users move: what the filter was wrong about, also what "
+        "it was unsure of, or all of it.  [default: unsure]",
+    ),
+    option(
+        "--own share",
+        float,
+        "Users teach filters of their own, of which a message counts so many of the site's.",
+    ),
+    option(
+        "--on-fault",
+        ("pass", "defer"),
+        "What becomes of mail that cannot be judged.  [default: pass]",
+    ),
+    option("--connections", click.IntRange(1, 10_000), "How many at once.  [default: 100]"),
+    option("--longest", click.IntRange(1), "Bytes of a mail by a proxy.  [default: 100000000]"),
+    option(
+        "--keep",
+        ["NAME=NUMBER"],
+        "How the filter is kept: snapshot_every, retain, refit_every, refit_rows (events), "
+        "most_tokens, forget_days.",
+    ),
+    *COSTS,
+)
+def serve(
+    session: Session, store: str, false_alarm: float | None, miss: float | None, **stated: Any
+) -> None:
+    """Judge mail for a mail server, and learn from its users.
+
+    A milter adds fields to the header while Postfix or Sendmail receives a message; a proxy passes
+    mail on to another server. Both add what spam filter adds. All that is learnt is in the store,
+    which several servers may share. Its log, a JSON object a line without anything of a message,
+    goes to standard error.
+    """
+    from msgspec import ValidationError, convert
+
+    from tallybayes.cli import options
+    from tallybayes.spam.mail_server import MailSettings, serve as run
+    from tallybayes.spam.shared_filter import SharedOptions
+
+    said = {name: value for name, value in stated.items() if value not in (None, ())}
+    if "keep" in said:
+        try:
+            pairs = options.pairs(said["keep"], "--keep")
+            said["keep"] = convert(pairs, SharedOptions, strict=False)
+        except ValidationError as error:
+            raise click.UsageError(f"--keep: {error}.") from None
+    if cutoffs := _cutoffs(None, false_alarm, miss):
+        said["cutoffs"] = cutoffs
+    run(MailSettings(store, **said), session.say)
+
+
+@command(
+    """
+    # who taught a filter something
+    tallybayes spam users mail.db
+    # forget all that a user taught; nobody else notices
+    tallybayes spam users mail.db --remove ann
+""",
+    argument("store", PLACE, "Where the filter is kept."),
+    option("--remove", "USER", "Delete what a user taught."),
+)
+def users(session: Session, store: str, remove: str | None) -> None:
+    """List the users with mail of their own, or remove one."""
+    from tallybayes.errors import TallyBayesError, did_you_mean
+    from tallybayes.spam.mail_server import NAME
+    from tallybayes.spam.shared_filter import users_of
+    from tallybayes.store import open_store
+
+    with open_store(store) as opened:
+        names = users_of(opened, NAME)
+        if remove is not None:
+            if remove not in names:
+                raise TallyBayesError(f"there is no user {remove!r}; {did_you_mean(remove, names)}")
+            opened.remove(f"{NAME}/{remove}")
+            names.remove(remove)
+    for name in names:
+        session.line(name)
 
 
 def _opened(

@@ -1,0 +1,100 @@
+"""A real Postfix: whatever happens to the filter, every mail arrives, with the right header."""
+
+import re
+import signal
+import threading
+from email.parser import BytesHeaderParser
+
+import pytest
+
+from spam.mail_serving import mail_serving, trained
+from spam.mails import HOSTILE, mail
+from spam.postfix import Postfix, free_port
+from tiers import some
+
+N = some(500, 100)
+SENT = {
+    (kind, k): mail(kind == "spam", 10_000 + k, words=150)
+    for k in range(N // 2)
+    for kind in ("ham", "spam")
+}
+IDS = {re.search(rb"Message-ID: (\S+)", raw)[1].decode(): kind for (kind, _), raw in SENT.items()}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("model"))
+
+
+def answers(delivered):
+    """Return what the header of each message says, and check that none is lost or doubled."""
+    found = {}
+    for raw in delivered:
+        head = BytesHeaderParser().parsebytes(raw)
+        assert head["Message-ID"] not in found
+        found[head["Message-ID"]] = (head["X-Tallybayes"] or "none").partition(",")[0]
+        body = raw.split(b"\n\n", 1)[1]
+        (sent,) = (s for s in SENT.values() if head["Message-ID"].encode() in s)
+        assert body == sent.split(b"\n\n", 1)[1]
+    assert found.keys() == IDS.keys()
+    return found
+
+
+def kill_when(served, n):
+    """Kill a server in the middle of what it does, once it has judged so many messages."""
+
+    def run():
+        served.wait_for("mail", n)
+        served.process.send_signal(signal.SIGKILL)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def milter(port, fault):
+    return f"smtpd_milters = inet:127.0.0.1:{port}\nmilter_default_action = {fault}"
+
+
+def test_every_mail_passes_the_milter_with_its_header_though_it_is_killed(model, tmp_path):
+    port = free_port()
+    options = "--milter", f"127.0.0.1:{port}", "--model", model
+    with Postfix(milter(port, "tempfail")) as postfix:
+        with mail_serving(tmp_path, *options) as served:
+            killed = kill_when(served, N // 3)
+            sending = threading.Thread(target=postfix.send, args=(SENT.values(),))
+            sending.start()
+            killed.join()
+            assert served.process.wait(60) == -signal.SIGKILL
+        with mail_serving(tmp_path, *options) as served:
+            sending.join()
+            found = answers(postfix.delivered(N))
+            assert served.stop() == 0
+    assert found == IDS
+
+
+def test_without_a_filter_mail_passes_as_it_is_where_that_was_chosen(model, tmp_path):
+    port = free_port()
+    options = "--milter", f"127.0.0.1:{port}", "--model", model
+    with Postfix(milter(port, "accept")) as postfix, mail_serving(tmp_path, *options) as served:
+        killed = kill_when(served, N // 3)
+        postfix.send(SENT.values())
+        killed.join()
+        found = answers(postfix.delivered(N))
+    said = [answer for answer in found.values() if answer != "none"]
+    assert N // 3 <= len(said) < N
+    assert all(answer in (IDS[key], "none") for key, answer in found.items())
+
+
+def test_hostile_mail_passes_the_milter(model, tmp_path):
+    port = free_port()
+    sent = {name: raw for name, raw in HOSTILE.items() if not re.search(rb"^From |\x00", raw, re.M)}
+    with (
+        mail_serving(tmp_path, "--milter", f"127.0.0.1:{port}", "--model", model) as served,
+        Postfix(milter(port, "tempfail")) as postfix,
+    ):
+        postfix.send(sent.values())
+        for raw in postfix.delivered(len(sent)):
+            assert re.search(rb"^X-Tallybayes: (spam|ham|unsure), ", raw, re.M)
+        assert not served.events("fault")
+        assert not served.events("protocol")
