@@ -59,7 +59,7 @@ def features(message: Message) -> dict[str, str]:
     >>> mail = Message(b"From: Ann <ann@home.example>\nSubject: Buy NOW\n\nCheap, cheap watches")
     >>> columns = features(mail)
     >>> columns["subject"], columns["letters"][:14], columns["body"]
-    ('buy now', '^ann _ann ann_', 'cheap watches')
+    ('buy now', '^ann ann_ nn_<', 'cheap watches')
     """
     tokens: dict[str, dict[str, None]] = {column: {} for column in COLUMNS}
     for column, token in _tokens(message):
