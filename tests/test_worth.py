@@ -37,6 +37,7 @@ def warned(run):
     return found, [str(each.message) for each in caught if WORSE in str(each.message)]
 
 
+@pytest.mark.usefixtures("words_only")
 def test_fit_says_so_in_one_sentence_with_the_remedy_and_so_does_all_that_follows(tmp_path):
     table, y = repeated()
     model, (said,) = warned(lambda: tb.NaiveBayes().fit(table, y))
