@@ -177,3 +177,13 @@ def test_a_matrix_of_another_width_is_refused_in_whichever_way_it_is_read(how):
     read = {"batches": lambda *a: list(batches(*a)), "encoded": encoded}[how]
     with pytest.raises(tb.TallyBayesError, match="X has 3 columns, but 2 were expected"):
         read(as_source(np.zeros((2, 3))), schema)
+
+
+@pytest.mark.parametrize(
+    ("edges", "examples"),
+    [((0.0, 10.0, 40.0), [-20.0, 5.0, 25.0, 60.0]), ((5.0,), [4.999995, 5.000005]),
+     ((0.0,), [-1.0, 1.0]), ((), [-1.0])],
+)  # fmt: skip
+def test_an_interval_has_a_number_in_its_middle_or_a_step_outside_of_all_edges(edges, examples):
+    kind = tb.Intervals(edges)
+    assert [kind.example(k) for k in range(len(edges) + 1)] == pytest.approx(examples)

@@ -128,3 +128,17 @@ def test_what_rounding_spoilt_long_ago_is_called_rounding(kind, value):
     tally.forget({"x": [value]}, ["a"], [3.7]).forget({"x": [value]}, ["a"], [0.1])
     with pytest.raises(tb.TallyBayesError, match="rounding"):
         tally.forget({"x": [value]}, ["a"], [1e-6])
+
+
+def test_digits_that_were_lost_stay_lost_when_tallies_are_added():
+    draw = np.random.default_rng(0)
+    x, far = 1.0 + draw.normal(size=20), np.array([[200.0]])
+
+    def part(scale):
+        rows = np.concatenate([scale * x[:, None], far])
+        return tb.Tally.of(rows, [0] * 21).forget(far, [0])
+
+    one, other = part(1.0), part(1.1)
+    peaks = [tally.blocks[0].peak[0, 0] for tally in (one, other, one + other)]
+    assert peaks[0] > 100.0 * one.blocks[0].m2[0, 0]
+    assert peaks[2] == pytest.approx(peaks[0] + peaks[1])
