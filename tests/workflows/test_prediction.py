@@ -80,8 +80,13 @@ def test_every_format_holds_what_the_model_says_in_the_order_of_the_rows(
 def test_rows_are_judged_a_few_at_a_time_where_there_are_many_classes(
     tmp_path, stored, monkeypatch, cells
 ):
+    judged, asked = tb.Model.judged, []
     monkeypatch.setattr(plans, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(
+        tb.Model, "judged", lambda model, X: asked.append(X.n_rows) or judged(model, X)
+    )
     predict(stored, NEW, tmp_path / "out.parquet", keep=("calls",))
+    assert max(asked) == max(cells // 3, 1)
     found = read(tmp_path / "out.parquet")
     assert_predicted(found, stored.fitted.model, NEW)
     assert found["calls"].tolist() == NEW["calls"].tolist()
