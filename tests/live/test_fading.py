@@ -133,9 +133,12 @@ def test_records_fade_by_time_once_for_all_workers(store, loans):
 
 def test_a_clock_that_is_set_while_a_worker_runs_changes_nothing(loans, monkeypatch):
     loans.set_decay(WEEK, "seconds")
+    loans.hold({"p": {"status": "single"}})
     monkeypatch.setattr(time, "time", lambda: 1e11)
     before = loans.position
     assert loans.catch_up() == before
+    assert loans.store.expire() == 0
+    assert loans.label([{"id": "p", "label": "yes"}])[0].outcome == "new"
 
 
 def test_records_do_not_fade_any_more_when_that_is_said(loans):

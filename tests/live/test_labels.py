@@ -28,6 +28,17 @@ def test_a_label_counts_once_also_when_the_prediction_waits_no_more(loans):
     assert loans.catch_up() == 1
 
 
+def test_the_id_of_a_prediction_is_its_own_also_when_its_label_was_learnt(loans):
+    (record, label), (other, _) = rows(2)
+    loans.hold({"p1": record})
+    loans.hold({"p1": record})  # the answer was lost
+    for learnt in (False, True):
+        with pytest.raises(TallyBayesError, match="another prediction has the id 'p1'"):
+            loans.hold({"p0": record, "p1": other} if learnt else {"p1": other})
+        loans.label([{"id": "p1", "label": label}])
+    assert outcomes(loans.label([{"id": "p0", "label": label}])) == ["refused"]
+
+
 def test_a_label_is_the_same_if_nobody_let_go_of_the_prediction(store, loans):
     """A worker may be killed in between."""
     record, label = rows(1)[0]
@@ -82,7 +93,7 @@ def test_a_record_that_cannot_be_counted_is_not_held(store, loans):
         loans.hold({"p1": {"income": "much"}})
     loans.hold({"p2": {"status": "single"}})
     loans.hold({"p2": {"status": "single"}})
-    with pytest.raises(TallyBayesError, match="another prediction waits"):
+    with pytest.raises(TallyBayesError, match="another prediction has the id"):
         loans.hold({"p2": {"status": "married"}})
     assert store.n_pending("loans") == 1
 

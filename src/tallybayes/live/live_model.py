@@ -7,7 +7,6 @@ up in any order, so all workers that have applied the same events have the same 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -121,8 +120,6 @@ class LiveModel:
         self._applying = threading.Lock()
         self._refitting: Future[Answered] | None = None
         self._refits: set[int] = set()  # that are done, or another does
-        # a clock that is set while the process runs changes nothing here
-        self._offset = time.time() - time.monotonic()
 
     @classmethod
     def open(
@@ -189,12 +186,13 @@ class LiveModel:
         """
         admission = self._state.admission
         held = {f"label:{key}": written(admission.record(r)) for key, r in records.items()}
-        kept = self.store.hold(self.name, held, self._now() + seconds)
-        for key, is_kept in zip(records, kept, strict=True):
+        labelled = self.store.known(self.name, list(held))
+        kept = [] if labelled else self.store.hold(self.name, held, self._now() + seconds)
+        for key, is_kept in zip(records, kept or [f not in labelled for f in held], strict=True):
             if not is_kept:
                 raise TallyBayesError(
-                    f"another prediction waits for its label under the id {key!r}; give each an id "
-                    "of its own"
+                    f"another prediction has the id {key!r}, and waits for its label or has learnt "
+                    "it; give each an id of its own"
                 )
 
     def label(self, labels: Sequence[Mapping[str, Any]]) -> list[Answered]:
@@ -508,7 +506,7 @@ class LiveModel:
         return self._state.export()
 
     def _now(self) -> float:
-        return self._offset + time.monotonic()
+        return self.store.now()
 
 
 def newest_state(store: Store, name: str) -> LiveState:

@@ -14,7 +14,7 @@ from tallybayes import workflows
 from tallybayes.modelfile import Stored, dump_bytes
 from tallybayes.rendering import Renderable
 from tallybayes.service import answers, description, learning, messages as m, tensors
-from tallybayes.service.application import Call, at, hearing, html
+from tallybayes.service.application import BIG, Call, at, hearing, html
 from tallybayes.service.faults import Fault
 from tallybayes.service.settings import Role
 
@@ -62,7 +62,7 @@ async def predict(call: Call) -> Any:
     if ids is not None and len({*ids}) != len(records):
         raise Fault(400, f"there are {len({*ids})} different ids of {len(records)} records")
     with hearing() as heard:
-        if len(records) <= answers.FEW:
+        if len(records) <= answers.FEW and call.bytes <= BIG:
             probabilities, decisions = answers.of_records(model, records)
         else:
             probabilities, decisions = await call.service.in_thread(
@@ -99,7 +99,7 @@ async def infer(call: Call) -> Response:
     request, behind = tensors.request_in(call.body, call.header(tensors.LENGTH.encode()))
     limits, fitted = call.service.settings.limits, call.model.fitted
     work = tensors.infer, call.name, fitted, request, behind, limits
-    few = len(call.body) < 1 << 14
+    few = len(call.body) <= BIG // 4  # tensors take longer than records
     body, length = work[0](*work[1:]) if few else await call.service.in_thread(*work)
     if length is None:
         return Response(body, media_type="application/json")

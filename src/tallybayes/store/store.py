@@ -133,6 +133,7 @@ class Store(ABC):
     def __init__(self) -> None:
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._queue, self._waiting, self._led = threading.Lock(), deque[_Request](), False
+        self._offset = time.time() - time.monotonic()
 
     @abstractmethod
     def _transaction(self, *, write: bool) -> AbstractContextManager[Sql]:
@@ -164,6 +165,10 @@ class Store(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def now(self) -> float:
+        """Return the time; a clock that is set while the process runs changes nothing."""
+        return self._offset + time.monotonic()
 
     # ---- logs
 
@@ -383,7 +388,7 @@ class Store(ABC):
     # ---- pending predictions
 
     def hold(self, log: str, pending: Mapping[str, bytes], expires: float) -> list[bool]:
-        """Keep what waits for an answer until a time (in seconds, as `time.time` counts them).
+        """Keep what waits for an answer until a time (as `now` counts it).
 
         Return for each whether it is kept: not if its id is taken by another content.
         """
@@ -405,7 +410,7 @@ class Store(ABC):
     def held(self, log: str, key: str, now: float | None = None) -> bytes | None:
         """Return what waits for an answer by its id, unless it has expired."""
         with self._read() as sql:
-            return self._held(sql, self._number(sql, log), key, time.time() if now is None else now)
+            return self._held(sql, self._number(sql, log), key, self.now() if now is None else now)
 
     def _held(self, sql: Sql, log: int | None, key: str, now: float = 0.0) -> bytes | None:
         rows = sql.rows(
@@ -427,7 +432,7 @@ class Store(ABC):
         """Let go of all that has waited too long; return how many those were."""
 
         def run(sql: Sql) -> int:
-            until = time.time() if now is None else now
+            until = self.now() if now is None else now
             gone = "DELETE FROM tallybayes_pending WHERE expires <= ? RETURNING id"
             return len(sql.rows(gone, until))
 
