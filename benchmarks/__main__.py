@@ -14,6 +14,7 @@ from benchmarks.speed import (
     files,
     live,
     service,
+    spark,
     text,
     validation,
 )
@@ -36,6 +37,7 @@ PARTS = {
     "files": files.part,
     "live": live.part,
     "service": service.part,
+    "spark": spark.part,
 }
 PAGE = Page("benchmarks", "Benchmarks", FIRST, PARTS)
 

@@ -235,7 +235,9 @@ def test_dense_vectors_are_columns_with_the_names_of_their_assembler(spark, tmp_
     model.save(str(tmp_path / "model"))
     again = PipelineModel.load(str(tmp_path / "model"))
     assert again.stages[1].stored.fitted.tally == own.tally
-    rows = again.transform(frame).select("a", "b", "c", "prediction", "probability")
+    assembler.transform(frame).write.parquet(str(tmp_path / "rows"))  # read as columns, not rows
+    frame = spark.read.parquet(str(tmp_path / "rows"))
+    rows = again.stages[1].transform(frame).select("a", "b", "c", "prediction", "probability")
     found = rows.toArrow()
     assert pa.types.is_float64(found.schema.field("prediction").type)
     records = {name: found[name].to_pylist() for name in "abc"}

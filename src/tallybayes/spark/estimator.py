@@ -27,7 +27,7 @@ from pyspark.ml.util import (
     MLWritable,
     MLWriter,
 )
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import arrow_udf
 
 from tallybayes import modelfile
@@ -38,7 +38,7 @@ from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.sources.formats import BadRows
-from tallybayes.spark.passes import MOST_WORDS, column, summed
+from tallybayes.spark.passes import MOST_WORDS, column, keep_imports, summed
 from tallybayes.spark.settling import (
     SOURCE,
     Vectors,
@@ -194,6 +194,10 @@ class TallyModel(Model, _Outputs, MLReadable["TallyModel"], MLWritable):
         type_ = f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"
         function: Any = _scorer(job, names)
         scored: Any = arrow_udf(function, type_)  # type: ignore[call-overload]
+        if any(is_vector(dataset, name) for name in dataset.columns):
+            # what is scanned as columns cannot go past a function as vectors in Spark 4.3, but rows
+            # can: a condition that nothing can optimize away makes rows of them
+            dataset = dataset.where(F.spark_partition_id() >= 0)
         said = dataset.select("*", scored(*self.columns(dataset)).alias(SAID))
         found = column(SAID)
         classes = {"classes": self.classes}
@@ -229,6 +233,7 @@ def _scorer(job: ScoreJob, names: list[str]) -> Any:
                 parts = [labels.cast("float64"), *found.flatten()[1:]]
                 found = pyarrow.StructArray.from_arrays(parts, [each.name for each in found.type])
             yield found
+        keep_imports()
 
     return score
 

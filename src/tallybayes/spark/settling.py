@@ -20,7 +20,7 @@ from tallybayes.spark.passes import column
 SAMPLE_ROWS = 10_000
 WIDEST = 10_000  # vectors whose values are columns beside others
 SOURCE = "the Spark data frame"
-SPARSE = 0  # the type of a sparse vector
+SPARSE = 0  # the type of a sparse vector; that of a dense one is 1
 
 Vectors = Mapping[str, Any]  # by name: what the values are called, or how many are counts
 
@@ -57,8 +57,8 @@ def settled(
     spec = replace(spec, columns=_families(spec.columns))
     names = spec.chosen(df.columns, target, weight)
     kept = list(map(column, [target, *([weight] if weight else [])]))
-    sizes = {name: _size(df, name) for name in names if is_vector(df, name)}
-    if len(names) == len(sizes) == 1 and _are_counts(df, names[0], spec):
+    sizes, all_sparse = _first_vectors(df, [name for name in names if is_vector(df, name)])
+    if len(names) == len(sizes) == 1 and all_sparse and _may_be_counts(names[0], spec):
         ((name, size),) = sizes.items()
         job = CountJob.of_vectors(name, size, target, spec, weight, bad_rows)
         return Settled(job, df.select(sparse(name), *kept, *more), sizes)
@@ -101,28 +101,31 @@ def sparse(name: str) -> Column:
     return F.when(column(name).isNotNull(), F.struct(*parts)).alias(name)
 
 
-def _size(df: DataFrame, name: str) -> int:
-    """Return how many values the vectors of a column have."""
-    first = df.select(column(name).alias("vector")).where("vector is not null").head(1)
-    if not first:
-        drop = Option("drop", (name,))
-        raise TallyBayesError(
-            f"column {name!r} has no vector, so nobody knows how many values it has; leave it out "
-            f"({drop})",
-            remedy=drop,
-        )
-    return len(first[0]["vector"])
+def _first_vectors(df: DataFrame, names: Sequence[str]) -> tuple[dict[str, int], bool]:
+    """Return how many values the vectors of columns have, and whether all are sparse at first."""
+    if not names:
+        return {}, False
+    vectors = [F.unwrap_udt(column(name)) for name in names]
+    size = [F.coalesce(v.getField("size"), F.size(v.getField("values"))) for v in vectors]
+    facts = [*size, *(v.getField("type") for v in vectors)]
+    first = df.limit(SAMPLE_ROWS).select(*(fact.alias(str(k)) for k, fact in enumerate(facts)))
+    (row,) = first.agg(*(F.max(str(k)) for k in range(len(facts)))).collect()
+    for name, most in zip(names, row, strict=False):
+        if most is None:
+            drop = Option("drop", (name,))
+            raise TallyBayesError(
+                f"column {name!r} has no vector in the first {SAMPLE_ROWS:,} rows, so nobody knows "
+                f"how many values it has; leave it out ({drop})",
+                remedy=drop,
+            )
+    return dict(zip(names, row, strict=False)), set(row[len(names) :]) == {SPARSE}
 
 
-def _are_counts(df: DataFrame, name: str, spec: ModelSpec) -> bool:
-    """Tell whether vectors are counts: if they may be, and all that come first are sparse."""
+def _may_be_counts(name: str, spec: ModelSpec) -> bool:
+    """Tell whether what was said of vectors lets them be counts."""
     said = spec.columns.get(name, "auto") if isinstance(spec.columns, Mapping) else spec.columns
     word: Any = FAMILIES[said]() if isinstance(said, str) and said in FAMILIES else said
-    if word != "auto" and getattr(word, "kind", word).counted_as != "counts":
-        return False
-    kinds = F.unwrap_udt(column(name)).getField("type").alias("kind")
-    found = df.limit(SAMPLE_ROWS).select(kinds).where("kind is not null").distinct().collect()
-    return [row["kind"] for row in found] == [SPARSE]
+    return bool(word == "auto" or getattr(word, "kind", word).counted_as == "counts")
 
 
 def _spread(df: DataFrame, name: str, size: int, others: Sequence[str]) -> VectorColumn:
