@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -83,6 +84,18 @@ def test_a_worker_that_is_killed_is_replaced_and_others_go_on(models):
         line = 'tallybayes_records_total{model="mixed",what="scored"} '
         assert float(text.partition(line)[2].partition("\n")[0]) == scored
         assert service.stop() == 0
+
+
+def test_workers_end_with_the_process_that_started_them(models):
+    with serving(models, "--workers", "2") as service:
+        pids = workers(service, 2)
+        assert service.stop(signal.SIGKILL) == -signal.SIGKILL
+        start = time.monotonic()
+        while any(b"spawn_main" in command_of(pid) for pid in pids):
+            assert time.monotonic() - start < PATIENCE
+            time.sleep(0.1)
+        with socket.create_server(("127.0.0.1", service.port)):
+            pass  # the next service may have the port
 
 
 def asked(service):

@@ -9,7 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 import socket
+import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
@@ -32,6 +36,7 @@ IDLE = 75.0  # seconds that a connection may rest between requests
 UNREAD = 30.0  # seconds that a client may leave an answer unread
 GRACE = 30  # seconds in which requests are finished when the service stops
 BACKLOG = 1024
+LOOK = 1.0  # seconds between two looks at whether the first process is there
 
 
 class Connection(HttpToolsProtocol):
@@ -120,14 +125,23 @@ class _Line(logging.Formatter):
         return json.dumps(facts)
 
 
-def _made(settings: Settings) -> Any:
-    """Make the application in a process of its own."""
+def _made(settings: Settings, first: int) -> Any:
+    """Make the application, in the process that was started first or in one of its workers."""
     Connection.most = settings.limits.connections
+    if os.getpid() != first:
+        threading.Thread(target=_end_with, args=(first,), daemon=True).start()
     logger, handler = logging.getLogger("uvicorn.error"), logging.StreamHandler()
     handler.setFormatter(_Line())
     logger.handlers, logger.propagate = [handler], False
     logger.setLevel(logging.WARNING)
     return application(settings)
+
+
+def _end_with(first: int) -> None:
+    """End this worker when the process that would replace it is gone, so that the port is free."""
+    while os.getppid() == first:
+        time.sleep(LOOK)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def serve(settings: Settings, ready: Callable[[str], None] = print) -> None:
@@ -143,7 +157,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = print) -> None:
     with listening(settings) as listener:
         port = listener.getsockname()[1]
         config = uvicorn.Config(
-            partial(_made, settings),
+            partial(_made, settings, os.getpid()),
             factory=True,
             http=Connection,
             ws="none",
