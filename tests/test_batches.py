@@ -1,5 +1,7 @@
 """Blocks of rows: however the rows are cut, the answer is the same."""
 
+from bisect import bisect_left
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -97,3 +99,13 @@ def test_no_rows_are_no_rows(small_blocks):
     assert model.posterior(none).shape == (0, 3)
     assert model.predict(none).tolist() == []
     assert tb.Tally.of(none, [], schema=model.schema) == tb.Tally(model.schema)
+
+
+@pytest.mark.parametrize("column", [np.array([-3, 0, 7, 500, 299]),
+                                    np.array([-0.5, 7.0, 7.5, np.nan, np.inf, -np.inf, 299.0])],
+                         ids=["whole", "decimal"])  # fmt: skip
+@pytest.mark.parametrize("n", [3, 300], ids=["few", "many"])
+def test_few_and_many_edges_tell_the_interval_of_a_number(column, n):
+    edges = tuple(float(k) for k in range(n))
+    expected = [-1 if x != x else bisect_left(edges, x) for x in column.tolist()]
+    assert batches.interval_codes([column], [edges], len(column))[:, 0].tolist() == expected

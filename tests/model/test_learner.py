@@ -132,6 +132,37 @@ def test_most_families_have_a_short_way(name):
     assert_same_answer(lambda: learner, lambda: learner.fitted.model, record)
 
 
+NUMBERS = [1.0, 2.5, 0.5, 2.5, 7.0, 3.0, 4.0, 6.5]
+RARE = {
+    "a floor that is added": (tb.Gaussian(floor=tb.AdditiveFloor(0.1, of=2.0)), NUMBERS),
+    "unseen values are errors": (tb.Categorical(unseen="error"), ["u", "v", "u", "v", *"uvwu"]),
+    "events that a class lacks": (
+        tb.Poisson(alpha=0.5),
+        [3.0, None, 1.0, None, 4.0, 2.0, 5.0, 0.0],
+    ),
+    "nothing, then numbers": (tb.Gaussian(), [None, None, None, None, 4.0, 2.0, 5.0, 1.0]),
+    "shares that all classes lend": (tb.Multinomial(alpha=0), [1, 0, 2, 0, 3, 1, 0, 2]),
+    "outcomes that all classes lend": (tb.Bernoulli(alpha=0), [1, None, 0, None, 1, 1, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_turns_of_families_are_those_of_the_model(name):
+    family, values = RARE[name]
+    schema = tb.Schema.of(["x"], [family.kind])
+    recipe, labels = Recipe((family,)), list("abababab")
+
+    def counted(n):
+        return tb.Tally.of({"x": values[:n]}, labels[:n], schema=schema)
+
+    ours = Learner(Fitted(counted(4), recipe))
+    for n in range(4, len(values)):
+        for x in (values[n], values[0], None):
+            assert_same_answer(lambda: ours, lambda n=n: recipe.model(counted(n)), {"x": x})
+        ours.learn({"x": values[n]}, labels[n])
+    assert_same_tally(ours.fitted.tally, counted(len(values)))
+
+
 CALIBRATED = Recipe(
     calibration=Calibration(
         "weights",
