@@ -137,6 +137,20 @@ def test_of_too_few_rows_nothing_is_weighed(rows):
     assert tb.SemiNaiveBayes().fit({"x": np.arange(len(rows)) / 2}, rows).calibration_ is None
 
 
+def test_of_many_classes_all_rows_are_counted_and_nothing_is_weighed(
+    tmp_path, small_blocks, small_sample, monkeypatch
+):
+    monkeypatch.setattr(search, "MOST_CLASSES", 1)
+    path = write(FRAME, tmp_path / "rows.parquet")
+    with pytest.warns(tb.TallyBayesWarning, match="for at most 1 classes, and there are 2"):
+        found = train(path, "label", SPEC)
+    fitted = found.stored.fitted
+    expected = tb.Tally.of(features(FRAME, "times"), FRAME["label"], schema=fitted.tally.schema)
+    assert_same_tally(fitted.tally, expected)
+    assert fitted.recipe.calibration is None
+    assert found.scores.rows == len(FRAME)
+
+
 def test_what_is_stored_is_the_estimator(whole):
     weighed = ModelSpec(KINDS, only=("rooms", "owner", "mail"), joints=JOINTS)
     stored = train(FRAME, "label", weighed, weight="times", scores=False).stored
