@@ -42,14 +42,16 @@ class Serving:
 
 
 @contextmanager
-def mail_serving(folder, *options, doors=1):
+def mail_serving(folder, *options, doors=1, **environment):
     """Run the server until the block is left."""
     number = len(list(Path(folder).glob("*.log")))
     log = Path(folder) / f"{number}.log"
     command = [sys.executable, "-m", "tallybayes", "spam", "serve", f"{folder}/mail.db"]
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [*command, *map(str, options)], stderr=file, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+            [*command, *map(str, options)],
+            stderr=file,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         )
     try:
         served, until = Serving(process, log), time.monotonic() + PATIENCE

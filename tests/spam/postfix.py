@@ -39,12 +39,14 @@ virtual_minimum_uid = 1
 virtual_mailbox_limit = 0
 mailbox_size_limit = 0
 message_size_limit = 102400000
-default_process_limit = 20
+default_process_limit = 100
 minimal_backoff_time = 1s
 maximal_backoff_time = 2s
 queue_run_delay = 1s
 transport_retry_time = 1s
 milter_connect_timeout = 5s
+smtp_line_length_limit = 0
+lmtp_line_length_limit = 0
 maillog_file = {folder}/log/mail.log
 maillog_file_prefixes = {folder}
 smtp_dns_support_level = disabled
@@ -68,6 +70,7 @@ relay unix - - n - - smtp
 showq unix n - n - - showq
 error unix - - n - - error
 retry unix - - n - - error
+scache unix - - n - 1 scache
 virtual unix - n n - - virtual
 lmtp unix - - n - - lmtp
 anvil unix - - n - 1 anvil

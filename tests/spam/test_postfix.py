@@ -3,11 +3,13 @@
 import re
 import signal
 import threading
+import time
 from email.parser import BytesHeaderParser
 
 import pytest
 
 from spam.mail_serving import mail_serving, trained
+from spam.mail_sink import mail_sink
 from spam.mails import HOSTILE, mail
 from spam.postfix import Postfix, free_port
 from tiers import some
@@ -33,7 +35,7 @@ def answers(delivered):
         head = BytesHeaderParser().parsebytes(raw)
         assert head["Message-ID"] not in found
         found[head["Message-ID"]] = (head["X-Tallybayes"] or "none").partition(",")[0]
-        body = raw.split(b"\n\n", 1)[1]
+        body = raw.replace(b"\r\n", b"\n").split(b"\n\n", 1)[1]
         (sent,) = (s for s in SENT.values() if head["Message-ID"].encode() in s)
         assert body == sent.split(b"\n\n", 1)[1]
     assert found.keys() == IDS.keys()
@@ -84,6 +86,36 @@ def test_without_a_filter_mail_passes_as_it_is_where_that_was_chosen(model, tmp_
     said = [answer for answer in found.values() if answer != "none"]
     assert N // 3 <= len(said) < N
     assert all(answer in (IDS[key], "none") for key, answer in found.items())
+
+
+@pytest.mark.parametrize("kind", ["smtp", "lmtp"])
+def test_every_mail_passes_the_proxy_with_its_header_though_it_is_killed(kind, model, tmp_path):
+    port, behind = free_port(), free_port()
+    how = {"smtp": "content_filter = smtp", "lmtp": "virtual_transport = lmtp"}
+    with (
+        Postfix(f"{how[kind]}:[127.0.0.1]:{port}") as postfix,
+        mail_sink(behind, lmtp=True) as sink,
+    ):
+        back = postfix.back if kind == "smtp" else behind
+        options = f"--{kind}", f"127.0.0.1:{port}", "--forward", f"127.0.0.1:{back}"
+        with mail_serving(tmp_path, *options, "--model", model) as served:
+            killed = kill_when(served, N // 3)
+            postfix.send(SENT.values())
+            killed.join()
+            assert served.process.wait(60) == -signal.SIGKILL
+        with mail_serving(tmp_path, *options, "--model", model) as served:
+            if kind == "smtp":
+                postfix.delivered(N)
+            else:
+                until = time.monotonic() + 120
+                while len(sink.got) < N and time.monotonic() < until:
+                    time.sleep(0.02)
+            assert served.stop() == 0
+        got = postfix.delivered(N) if kind == "smtp" else [raw for _, raw in sink.got]
+    # one that was passed on just before the end may come twice
+    once = {BytesHeaderParser().parsebytes(raw)["Message-ID"]: raw for raw in got}
+    assert N <= len(got) <= N + 20
+    assert answers(once.values()) == IDS
 
 
 def test_hostile_mail_passes_the_milter(model, tmp_path):

@@ -29,7 +29,7 @@ JUNK = {"junk", "spam", "junk e-mail", "bulk mail"}
 LEFT_OUT = {"trash", "deleted items", "sent", "sent items", "drafts", "templates", "outbox"}
 REMEMBERED = 90 * DAY  # seconds for which it is known that a message was in Junk
 TOGETHER = 100  # messages that are learnt at once
-AGAIN = 30.0  # seconds after which what failed is tried again, and new users are looked for
+AGAIN = 5.0  # seconds after which what failed is tried again, and new users are looked for
 _SAID = re.compile(rb"(?im)^X-Tallybayes:[ \t]*(spam|ham|unsure)\b")
 
 

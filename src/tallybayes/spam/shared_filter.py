@@ -25,7 +25,7 @@ from tallybayes.spam.features import features
 from tallybayes.spam.mail_filter import DIGEST, Learnt, MailFilter
 from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import CLASSES, HAM, SPAM, Own, Rules, TokenTable
-from tallybayes.spam.training import FEWEST, MOST_TOKENS, weigh
+from tallybayes.spam.training import FEWEST, GROWTH, MOST_TOKENS, weigh
 from tallybayes.spam.verdict import Cutoffs, Verdict, judge, probability_of
 from tallybayes.store import Event, Logged, Store, Turn
 from tallybayes.store.events import EventsGone
@@ -76,7 +76,8 @@ class SharedOptions(Struct, frozen=True, forbid_unknown_fields=True):
         How many events stay in the log. Messages whose events are gone are taken away as they are
         read now, not as they were read when they were learnt.
     refit_every
-        After how many events the weights of tokens are fitted again, by a process beside; 0: never.
+        Weights of tokens are fitted again, by a process beside, when there are a third more
+        events, or so many; 0: never.
     refit_rows
         On how many of the latest messages.
     most_tokens
@@ -375,8 +376,10 @@ class SharedFilter:
     @property
     def refit_due(self) -> int:
         """The number of the fit of weights that it is time for; 0 if it is not."""
-        every = self.options.refit_every
-        return self.position // every if every else 0
+        due, end, every = 0, 2 * FEWEST, self.options.refit_every
+        while every and end <= self.position:
+            due, end = due + 1, end + min(int((GROWTH - 1.0) * end), every)
+        return due
 
     def refit(self, due: int) -> bool:
         """Fit the weights of tokens on the latest messages; adopt them if they are better.
