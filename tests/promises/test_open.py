@@ -11,8 +11,10 @@ import pytest
 from scipy.stats import laplace
 
 import tallybayes as tb
+from laws.own import Size
 from tallybayes import plots
 from tallybayes.families import registry
+from tallybayes.kinds import register_kind
 from tallybayes.model import most_informative
 
 ROOT = Path(__file__).parents[2]
@@ -117,6 +119,21 @@ def test_a_calibration_raises_its_factor_to_a_power():
     block = np.array([[33.5]])
     plain, raised = (p.log_prob(block)[0, 0] for p in (factor.parameters, factor.scored))
     np.testing.assert_allclose(raised, exponents["income"] * plain, rtol=1e-12)
+    alone = factor.scored.select([0])
+    np.testing.assert_allclose(alone.log_prob(block)[0, 0], raised, rtol=1e-12)
+    assert alone.sizes == factor.parameters.sizes
+
+
+def test_names_that_are_taken_are_refused():
+    other = type("Another", (Laplace,), {})
+    with pytest.raises(tb.TallyBayesError, match="'gaussian' is the name of Gaussian already"):
+        registry.register("gaussian")(other)
+    with pytest.raises(tb.TallyBayesError, match="there is a family Laplace already"):
+        registry.register("another")(type("Laplace", (Laplace,), {}))
+    with pytest.raises(tb.TallyBayesError, match="there is a kind 'Numeric' already"):
+        register_kind(type("Numeric", (tb.Numeric,), {}))
+    with pytest.raises(tb.TallyBayesError, match="no family is registered for columns of Size"):
+        registry.default_family(Size())
 
 
 def test_samples_have_the_distribution(model):
