@@ -232,13 +232,15 @@ def all_rows(block: Moments) -> Moments:
 
 def varies(block: Moments) -> Mask:
     """Mark the units whose spread is far above the last digits of the mean."""
-    return np.asarray(_ratio(block.m2, block.weight) > FAR_ABOVE * (ROUNDING * block.mean) ** 2)
+    with np.errstate(over="ignore"):
+        return np.asarray(_ratio(block.m2, block.weight) > FAR_ABOVE * (ROUNDING * block.mean) ** 2)
 
 
 def variances(block: Moments) -> Floats:
     """Return M2 / W; spread in the last digits of the mean is left by rounding, and is none."""
     variance = _ratio(block.m2, block.weight)
-    return np.where(variance <= (ROUNDING * block.mean) ** 2, 0.0, variance)
+    with np.errstate(over="ignore"):
+        return np.where(variance <= (ROUNDING * block.mean) ** 2, 0.0, variance)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:

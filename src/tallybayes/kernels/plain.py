@@ -76,7 +76,8 @@ def counts(
     if threshold is not None:
         x = (x > threshold).astype(float)
     n[classes] += np.add.reduceat(there, starts)
-    sums[classes] += np.add.reduceat(there * x, starts)
+    with np.errstate(over="ignore"):  # sums that are not finite are refused
+        sums[classes] += np.add.reduceat(there * x, starts)
     return negative
 
 
@@ -95,7 +96,8 @@ def sparse_counts(
     kept = weight > 0.0
     x, column = data[stored][kept], indices[stored][kept]
     x = x if threshold is None else (x > np.float64(threshold)).astype(float)
-    np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
+    with np.errstate(over="ignore"):
+        np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
 
 
 def _pieces(X: Array, n_classes: int) -> Any:
