@@ -105,7 +105,7 @@ def test_mail_that_was_moved_into_junk_and_out_again(here, tmp_path):
     here.look()
     assert here.label(raw) == "ham"
     truth = SharedFilter.open(here.store, "other")
-    truth.learn([(Message(raw), "ham")])
+    truth.learn(Message(raw), "ham")
     assert here.desk.site.table.hams == truth.table.hams
 
 
@@ -123,7 +123,7 @@ def test_a_false_alarm_is_taken_out_of_junk(here, tmp_path):
 
 def test_users_have_filters_of_their_own(tmp_path):
     made = Here(tmp_path, share=5.0)
-    made.desk.site.learn(
+    made.desk.site.tell(
         [(Message(mail(k % 2 == 0, k)), ("ham", "spam")[k % 2 == 0]) for k in range(40)]
     )
     for user in ("ann", "bob"):

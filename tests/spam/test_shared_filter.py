@@ -50,8 +50,8 @@ def assert_same(shared, made):
 def test_what_one_process_learns_all_know(store):
     one = SharedFilter.open(store, "mail")
     two = SharedFilter.open(store, "mail")
-    assert one.learn(SORTED[:10]) == ["learnt"] * 10
-    assert two.learn(SORTED[:12]) == ["known"] * 10 + ["learnt"] * 2
+    assert one.tell(SORTED[:10]) == ["learnt"] * 10
+    assert two.tell(SORTED[:12]) == ["known"] * 10 + ["learnt"] * 2
     one.follow()
     for shared in (one, two, SharedFilter.open(store, "mail")):
         assert_same(shared, taught(SORTED[:12]))
@@ -59,18 +59,18 @@ def test_what_one_process_learns_all_know(store):
 
 def test_a_correction_and_an_end_are_exact(store):
     shared = SharedFilter.open(store, "mail")
-    shared.learn(SORTED[:10])
+    shared.tell(SORTED[:10])
     wrong = [(message, {"ham": "spam", "spam": "ham"}[label]) for message, label in SORTED[:3]]
-    assert shared.learn([*wrong, (SORTED[4][0], None), (SORTED[20][0], None)]) == [
+    assert shared.tell([*wrong, (SORTED[4][0], None), (SORTED[20][0], None)]) == [
         "corrected", "corrected", "corrected", SORTED[4][1], None,
     ]  # fmt: skip
     assert_same(shared, taught([*wrong, SORTED[3], *SORTED[5:10]]))
-    assert shared.learn([(SORTED[0][0], "spam"), (SORTED[0][0], "ham"), (SORTED[0][0], None)]) == [
+    assert shared.tell([(SORTED[0][0], "spam"), (SORTED[0][0], "ham"), (SORTED[0][0], None)]) == [
         "corrected", "corrected", "ham",
     ]  # fmt: skip
     assert_same(shared, taught([*wrong[1:], SORTED[3], *SORTED[5:10]]))
     with pytest.raises(TallyBayesError, match="not as 'junk'"):
-        shared.learn([(SORTED[0][0], "junk")])
+        shared.tell([(SORTED[0][0], "junk")])
 
 
 @scaled(0.5)
@@ -84,7 +84,7 @@ def test_any_way_of_learning_is_the_last_word_on_each_message(steps, tmp_path_fa
     with open_store(tmp_path_factory.mktemp("store") / "mail.db") as store:
         both, last = [SharedFilter.open(store, "mail") for _ in range(2)], {}
         for k, label, who in steps:
-            both[who].learn([(SORTED[k][0], label)])
+            both[who].tell([(SORTED[k][0], label)])
             last.pop(k, None)
             if label is not None:
                 last[k] = label
@@ -99,12 +99,12 @@ def test_it_comes_back_from_its_snapshot_and_the_events_behind(store):
     shared = SharedFilter.open(store, "mail", None, options)
     late = SharedFilter.open(store, "mail")
     for k in range(0, 40, 7):
-        shared.learn(SORTED[k : k + 7])
+        shared.tell(SORTED[k : k + 7])
         shared.tidy()
     assert store.snapshot_positions("mail")[-1] > 20
     with pytest.raises(module.EventsGone):
         store.since("mail", 0, 1)
-    shared.learn([(SORTED[0][0], None)])  # whose event is gone
+    shared.tell([(SORTED[0][0], None)])  # whose event is gone
     truth = taught(SORTED[1:42])
     assert late.follow() == shared.position  # though it was far behind
     for each in (shared, late, SharedFilter.open(store, "mail")):
@@ -113,7 +113,7 @@ def test_it_comes_back_from_its_snapshot_and_the_events_behind(store):
 
 def test_a_damaged_snapshot_is_left_out(store, tmp_path):
     shared = SharedFilter.open(store, "mail")
-    shared.learn(SORTED[:10])
+    shared.tell(SORTED[:10])
     shared.snapshot()
     with sqlite3.connect(tmp_path / "mail.db") as database:
         database.execute("UPDATE tallybayes_snapshots SET content = X'00' WHERE position = 10")
@@ -125,7 +125,7 @@ def test_a_damaged_snapshot_is_left_out(store, tmp_path):
 def test_it_begins_with_a_trained_filter_and_goes_on_with_the_log(store):
     seed = taught(SORTED[:20])
     shared = SharedFilter.open(store, "mail", seed)
-    assert shared.learn([SORTED[3], (SORTED[4][0], "ham"), SORTED[30]]) == [
+    assert shared.tell([SORTED[3], (SORTED[4][0], "ham"), SORTED[30]]) == [
         "known", "corrected", "learnt",
     ]  # fmt: skip
     other = SharedFilter.open(store, "mail", taught(SORTED[40:]))  # the log counts
@@ -138,13 +138,13 @@ def test_what_is_taken_away_is_what_was_counted_though_mail_is_read_otherwise_no
     store, monkeypatch
 ):
     shared = SharedFilter.open(store, "mail")
-    shared.learn(SORTED[:10])
+    shared.tell(SORTED[:10])
 
     def other(message):
         return {name: f"{text} more" for name, text in features(message).items()}
 
     monkeypatch.setattr(module, "features", other)
-    assert shared.learn([(SORTED[0][0], None)]) == ["spam"]
+    assert shared.tell([(SORTED[0][0], None)]) == ["spam"]
     monkeypatch.undo()
     assert_same(shared, taught(SORTED[1:10]))
 
@@ -155,7 +155,7 @@ def test_threads_learn_at_once_and_nothing_twice(store):
 
     def learn(shared):
         for k in range(0, 60, 5):
-            outcomes.extend(shared.learn(SORTED[k : k + 5]))
+            outcomes.extend(shared.tell(SORTED[k : k + 5]))
 
     threads = [threading.Thread(target=learn, args=(shared,)) for shared in many * 2]
     for thread in threads:
@@ -179,7 +179,7 @@ from tallybayes.store import open_store
 with open_store(sys.argv[1]) as store:
     shared = SharedFilter.open(store, "mail", None, SharedOptions(snapshot_every=7))
     for k in range(1_000_000):
-        shared.learn([(Message(mail(k % 2 == 0, k)), ("ham", "spam")[k % 2 == 0])])
+        shared.tell([(Message(mail(k % 2 == 0, k)), ("ham", "spam")[k % 2 == 0])])
         print(k, flush=True)
         shared.tidy()
 """
@@ -205,7 +205,7 @@ def test_a_killed_process_loses_nothing_that_it_said_it_had_learnt(tmp_path):
         assert learnt >= acknowledged > 100
         labels = [("ham", "spam")[k % 2 == 0] for k in range(learnt)]
         every = [(Message(mail(k % 2 == 0, k)), label) for k, label in enumerate(labels)]
-        assert shared.learn(every) == ["known"] * learnt
+        assert shared.tell(every) == ["known"] * learnt
         assert_same(shared, taught(every))
 
 
@@ -213,9 +213,9 @@ def test_old_mail_is_forgotten_as_if_never_seen(store, monkeypatch):
     shared = SharedFilter.open(store, "mail", None, SharedOptions(forget_days=30))
     clock = [1_000_000.0]
     monkeypatch.setattr(module.time, "time", lambda: clock[0])
-    shared.learn(SORTED[:8])
+    shared.tell(SORTED[:8])
     clock[0] += 20 * module.DAY
-    shared.learn([*SORTED[8:14], (SORTED[0][0], "ham"), (SORTED[1][0], None)])
+    shared.tell([*SORTED[8:14], (SORTED[0][0], "ham"), (SORTED[1][0], None)])
     shared.tidy()
     told = [(SORTED[0][0], "ham"), *SORTED[2:14]]
     assert_same(shared, taught(told))
@@ -231,7 +231,7 @@ def test_old_mail_is_forgotten_as_if_never_seen(store, monkeypatch):
 def test_rare_tokens_are_dropped_where_there_are_too_many(store):
     shared = SharedFilter.open(store, "mail", None, SharedOptions(most_tokens=300))
     other = SharedFilter.open(store, "mail")
-    shared.learn(SORTED)
+    shared.tell(SORTED)
     shared.tidy()
     shared.tidy()
     assert shared.position == len(SORTED) + 1
@@ -249,11 +249,11 @@ def test_weights_are_fitted_again_once_and_taken_over_by_all_if_they_are_better(
     other = SharedFilter.open(store, "mail")
     assert not shared.refit_due
     told = [(Message(mail(k % 2 == 0, k)), ("ham", "spam")[k % 2 == 0]) for k in range(80)]
-    shared.learn(told[:39])
+    shared.tell(told[:39])
     assert not shared.refit_due
-    shared.learn(told[39:51])
+    shared.tell(told[39:51])
     assert shared.refit_due == 1
-    shared.learn(told[51:])
+    shared.tell(told[51:])
     before = shared.table.columns["body"].weight
     assert shared.refit_due == 3  # at 40, 52 and 67
     assert shared.refit(3)
@@ -269,9 +269,9 @@ def test_weights_are_fitted_again_once_and_taken_over_by_all_if_they_are_better(
 
 
 def test_users_teach_filters_of_their_own(store):
-    SharedFilter.open(store, "mail").learn(SORTED[:10])
-    SharedFilter.open(store, "mail/ann").learn(SORTED[10:14])
-    SharedFilter.open(store, "mail/bob@home.example").learn(SORTED[14:16])
+    SharedFilter.open(store, "mail").tell(SORTED[:10])
+    SharedFilter.open(store, "mail/ann").tell(SORTED[10:14])
+    SharedFilter.open(store, "mail/bob@home.example").tell(SORTED[14:16])
     assert users_of(store, "mail") == ["ann", "bob@home.example"]
     store.remove("mail/ann")
     assert users_of(store, "mail") == ["bob@home.example"]

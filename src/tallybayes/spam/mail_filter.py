@@ -100,6 +100,10 @@ class MailFilter:
         """Judge a message."""
         return judge(self.lookup, features(message), self.cutoffs)
 
+    def label_of(self, digest: bytes) -> str | None:
+        """Return as what a message was learnt."""
+        return self.digests.get(digest)
+
     def learn(self, message: Message, label: str) -> Learnt:
         """Learn a message, unless it was learnt before; one that was learnt as the other corrects.
 

@@ -137,7 +137,7 @@ class MaildirWatch:
             wrong = said != label and (said != "unsure" or self._learn == "unsure")
             if before != label and (wrong or before is not None or self._learn == "all"):
                 told.append((message, label))
-        for outcome in mail.learn(told) if told else ():
+        for outcome in mail.tell(told) if told else ():
             log("moved", outcome=outcome)
 
 

@@ -1,6 +1,6 @@
 """A filter that learns from a log in a store, which any number of processes share.
 
-All that is learnt is an event of the log, and durable when `learn` returns. Which messages were
+All that is learnt is an event of the log, and durable when `tell` returns. Which messages were
 learnt, and as what, is decided while nobody else appends, so none is learnt twice, whoever is told;
 a correction takes the message away and learns it in one step. Each process follows the log with a
 `TokenTable`, whose counts are those of the tally of the same messages. It takes 24 bytes a token:
@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from threading import RLock
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import uuid4
 
 from msgspec import Struct, msgpack
@@ -107,7 +107,7 @@ class SharedFilter:
     >>> spam, ham = Message(b"Subject: win\n\nlottery"), Message(b"Subject: lunch\n\nat one?")
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/mail.db") as store:
     ...     mail = SharedFilter.open(store, "mail")
-    ...     print(mail.learn([(spam, "spam"), (ham, "ham"), (ham, "ham")]))
+    ...     print(mail.tell([(spam, "spam"), (ham, "ham"), (ham, "ham")]))
     ...     print(mail.classify(Message(b"\nwin the lottery")).log_odds > 0)
     ['learnt', 'learnt', 'known']
     True
@@ -180,13 +180,22 @@ class SharedFilter:
 
     # ---- learning
 
-    def learn(self, told: Sequence[tuple[Message, str | None]]) -> list[Learnt | str | None]:
+    def learn(self, message: Message, label: str) -> Learnt:
+        """Learn a message; durable when this returns."""
+        (outcome,) = self.tell([(message, label)])
+        return cast(Learnt, outcome)
+
+    def unlearn(self, message: Message) -> str | None:
+        """Take a message away again; return as what it was learnt, or None if it never was."""
+        return self.tell([(message, None)])[0]
+
+    def tell(self, told: Sequence[tuple[Message, str | None]]) -> list[str | None]:
         """Learn messages as ham or spam, or take them away (None); durable when this returns.
 
         Return for each what came of it: "learnt", "known" or "corrected"; of one that is taken
         away as what it had been learnt, None if it never was.
         """
-        outcomes: list[Learnt | str | None] = []
+        outcomes: list[str | None] = []
         read = [(message.digest, features(message), label) for message, label in told]
         if bad := [label for _, _, label in read if label not in (None, *CLASSES)]:
             raise TallyBayesError(f"a message is learnt as ham or spam, not as {bad[0]!r}")

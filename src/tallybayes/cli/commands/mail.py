@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -12,13 +15,16 @@ from tallybayes.cli.console import Session
 from tallybayes.cli.main import LazyGroup, argument, command, option
 
 if TYPE_CHECKING:
+    from tallybayes.spam.mail_filter import MailFilter
+    from tallybayes.spam.shared_filter import SharedFilter
     from tallybayes.spam.token_table import TokenTable
     from tallybayes.spam.verdict import Cutoffs, Verdict
 
+SQLITE = b"SQLite format 3"  # how the file of a store begins
 STANDARD = "-"
 PLACE = click.Path(readable=False, allow_dash=True)
 MAIL = "Files, mboxes, Maildirs or folders; - is standard input."
-MODEL = argument("model", PLACE, "The filter, as train writes it.")
+MODEL = argument("model", PLACE, "The filter, as train writes it, or a store, as serve keeps it.")
 COSTS = (
     option(
         "--false-alarm",
@@ -174,6 +180,8 @@ def filter(  # noqa: A001
     tallybayes spam learn mail.tally --ham Mail/inbox --only unsure
     # a correction: it was learnt as spam
     cat message.eml | tallybayes spam learn mail.tally --ham -
+    # in the store of servers, which know it within a second
+    tallybayes spam learn mail.db --spam Mail/junk/new
 """,
     MODEL,
     option("--ham", ["PLACE"], f"Mail that is wanted. {MAIL}"),
@@ -193,18 +201,17 @@ def learn(
     Counts change at once; the weights of tokens stay until the filter is trained again.
     """
     from tallybayes.rendering import Document
-    from tallybayes.spam.mail_filter import changing_filter
     from tallybayes.spam.mailboxes import messages_in
     from tallybayes.spam.messages import Message
 
     if not ham and not spam:
         raise click.UsageError("Say what to learn: --ham or --spam, or both.")
     counts = {"learnt": 0, "corrected": 0, "known": 0, "left": 0}
-    with session.progress(), changing_filter(model) as mail:
+    with session.progress(), _changing(model) as mail:
         for label, paths in (("ham", ham), ("spam", spam)):
             for found in messages_in(paths):
                 message = Message(found.raw)
-                if only is not None and mail.digests.get(message.digest) is None:
+                if only is not None and mail.label_of(message.digest) is None:
                     said = mail.classify(message).answer
                     if said == label or (only == "errors" and said == "unsure"):
                         counts["left"] += 1
@@ -232,12 +239,11 @@ def unlearn(session: Session, model: str, paths: tuple[str, ...]) -> None:
     Each is taken from where it was learnt, ham or spam; those that never were are passed by.
     """
     from tallybayes.rendering import Document
-    from tallybayes.spam.mail_filter import changing_filter
     from tallybayes.spam.mailboxes import messages_in
     from tallybayes.spam.messages import Message
 
     counts = {"ham": 0, "spam": 0, "unknown": 0}
-    with session.progress(), changing_filter(model) as mail:
+    with session.progress(), _changing(model) as mail:
         for found in messages_in(paths or (STANDARD,)):
             counts[mail.unlearn(Message(found.raw)) or "unknown"] += 1
     text = (
@@ -382,9 +388,9 @@ def users(session: Session, store: str, remove: str | None) -> None:
     from tallybayes.errors import TallyBayesError, did_you_mean
     from tallybayes.spam.mail_server import NAME
     from tallybayes.spam.shared_filter import users_of
-    from tallybayes.store import open_store
 
-    with open_store(store) as opened:
+    with _shared(store) as shared:
+        opened = shared.store
         names = users_of(opened, NAME)
         if remove is not None:
             if remove not in names:
@@ -395,6 +401,46 @@ def users(session: Session, store: str, remove: str | None) -> None:
         session.line(name)
 
 
+@contextmanager
+def _changing(model: str) -> Iterator[MailFilter | SharedFilter]:
+    """Open a filter for a change: in its file, or in a store, of which others learn at once."""
+    if _is_store(model):
+        with _shared(model) as shared:
+            yield shared
+    else:
+        from tallybayes.spam.mail_filter import changing_filter
+
+        with changing_filter(model) as mail:
+            yield mail
+
+
+def _is_store(model: str) -> bool:
+    """Tell whether a filter is kept in a store."""
+    if "://" in model:
+        return True
+    try:
+        with Path(model).open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False
+
+
+@contextmanager
+def _shared(model: str) -> Iterator[SharedFilter]:
+    """Open a filter in a store that has one."""
+    from tallybayes.errors import TallyBayesError
+    from tallybayes.spam.mail_server import NAME
+    from tallybayes.spam.shared_filter import SharedFilter
+    from tallybayes.store import open_store
+
+    with open_store(model) as store:
+        if NAME not in store.logs():
+            raise TallyBayesError(
+                f"there is no mail filter in {store.url}; begin one with: tallybayes spam serve"
+            )
+        yield SharedFilter.open(store, NAME)
+
+
 def _opened(
     model: str, false_alarm: float | None, miss: float | None
 ) -> tuple[TokenTable, Cutoffs]:
@@ -402,6 +448,9 @@ def _opened(
     from tallybayes.spam.token_table import opened
     from tallybayes.spam.verdict import Cutoffs
 
+    if _is_store(model):
+        with _shared(model) as shared:
+            return shared.table, _cutoffs(shared.cutoffs, false_alarm, miss) or shared.cutoffs
     lookup = opened(model)
     if lookup is None:
         from tallybayes.spam.mail_filter import quick
