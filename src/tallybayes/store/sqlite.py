@@ -16,9 +16,10 @@ from tallybayes.store.store import SCHEMA, Sql, Store
 PATIENCE = 20.0  # seconds to wait for other processes
 LOOK_AGAIN = 0.001
 PRAGMAS = (
-    "PRAGMA page_size = 8192",
+    "PRAGMA page_size = 4096",  # ids that come in no order touch a page each
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
+    "PRAGMA wal_autocheckpoint = 4000",
     "PRAGMA journal_size_limit = 67108864",
 )
 
