@@ -5,6 +5,7 @@ import io
 import json
 import math
 
+import duckdb
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -45,6 +46,42 @@ def test_fit_prints_what_it_understood_and_saves_the_model(cli, done):
         assert said in shown
     assert load("a.tally").fitted.classes == ("No", "Yes")
     assert cli(*FIT, "-f") == (0, "", "")
+
+
+def test_the_rows_of_a_query_are_learnt_as_those_of_a_file(done, loan, data):
+    with duckdb.connect(str(data / "bank.duckdb")) as bank:
+        bank.execute("create table loans as select * from 'loan.csv'")
+    asked = ("-t", "cheat", "-q", "--plain", "--no-scores")
+    done("fit", "--sql", "select * from loans", "--db", "bank.duckdb", *asked, "-o", "a.tally")
+    done("fit", "--sql", "from 'loan.csv'", *asked, "-o", "b.tally")
+    one, here, there = load(loan), load(data / "a.tally"), load(data / "b.tally")
+    assert one.fitted.tally.rows.tolist() == here.fitted.tally.rows.tolist() == [7, 3]
+    assert here.fitted.tally == there.fitted.tally
+    assert here.provenance.sources == ("bank.duckdb: select * from loans",)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("loan.csv", "--sql", "select 1"), "one of the two"),
+        ((), "Name files with the rows, or a query"),
+        (("loan.csv", "--db", "bank.duckdb"), "--db goes with --sql"),
+        (("--sql", "select nothing from nowhere"), "nowhere"),
+        (("--sql", ";"), "this gives no rows"),
+        (
+            (
+                "--sql",
+                "select cast(if(range = 200000, 'x', '1') as int) a, 'y' cheat from range(300000)",
+            ),
+            "Could not convert string",
+        ),
+        (("--sql", "select 1 as a", "--db", "none.duckdb"), "none.duckdb"),
+    ],
+)
+def test_a_query_that_cannot_be_asked_is_one_clear_error(cli, data, line, said):
+    code, _, err = cli("fit", *line, "-t", "cheat", "-o", "a.tally")
+    assert code != 0
+    assert said in err
 
 
 def test_options_of_columns_reach_the_model(done):

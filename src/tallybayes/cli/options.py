@@ -200,6 +200,25 @@ def out(about: str, *, required: bool = False) -> tuple[click.Option, click.Opti
     return option("--out -o", PLACE, about, required=required, callback=named), force
 
 
+SQL = (
+    option("--sql", "QUERY", "Take the rows of this query instead of files; DuckDB runs it."),
+    option("--db", PLACE, "The file of DuckDB that --sql asks; without it, a query names files."),
+)
+
+
+def rows_of(data: tuple[str, ...], sql: str | None, db: str | None) -> Any:
+    """Return what holds the rows: files, or a query."""
+    if bool(data) == (sql is not None):
+        raise click.UsageError("Name files with the rows, or a query with --sql: one of the two.")
+    if sql is None:
+        if db is not None:
+            raise click.UsageError("--db goes with --sql, the query of that database.")
+        return list(data)
+    from tallybayes.sources.query import SqlQuery
+
+    return SqlQuery.of(sql, db)
+
+
 def weight(section: str = OWN) -> click.Option:
     """Return the column of weights."""
     about = "The column that says how often each row counts."
@@ -240,5 +259,6 @@ TO = option(
 )
 FILES = "Files, folders, patterns or - for standard input."
 DATA = argument("data", PLACE, FILES, nargs=-1, required=True)
+DATA_OR_SQL = argument("data", PLACE, FILES, nargs=-1)
 MODEL = argument("model", PLACE, "A model file, as fit writes it; - for standard input.")
 OLD_MODEL = argument("model", PLACE, "The model file to change.")

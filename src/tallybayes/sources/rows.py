@@ -27,7 +27,7 @@ def open_rows(data: Any, options: ReadOptions | None = None) -> Rows:
     data
         Files (see `find_files`); a pandas, polars or Arrow table, a DuckDB relation, a polars lazy
         frame, a reader of record batches; a mapping of columns or a list of records; a file that
-        is open for reading bytes; or rows that were opened before.
+        is open for reading bytes; a `SqlQuery`; or rows that were opened before.
     options
         What files cannot say of themselves.
 
@@ -40,6 +40,8 @@ def open_rows(data: Any, options: ReadOptions | None = None) -> Rows:
     if isinstance(data, Rows):
         return data
     options = options or ReadOptions()
+    if isinstance(data, FileRef):
+        return Rows([data], options)
     paths = [data] if isinstance(data, str | os.PathLike) else data
     listed = isinstance(paths, list | tuple) and len(paths) > 0
     if listed and all(isinstance(path, str | os.PathLike) for path in paths):

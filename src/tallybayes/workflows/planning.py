@@ -28,6 +28,7 @@ from tallybayes.model.specification import ModelSpec, column_spec
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.columns import ColumnType
+from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
@@ -183,6 +184,8 @@ def with_target(estimator: Any, target: str) -> Fitted:
 
 def source_names(data: Any) -> tuple[str, ...]:
     """Return what was read, as the user wrote it; a table has no name."""
+    if isinstance(data, FileRef):  # a query
+        return (data.name,)
     several = data if isinstance(data, list | tuple) else [data]
     named = all(isinstance(one, str | os.PathLike) for one in several)
     return tuple(map(os.fspath, several)) if named else ()

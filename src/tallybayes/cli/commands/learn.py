@@ -24,13 +24,16 @@ from tallybayes.cli.paths import STANDARD, check_free, save_model
     tallybayes fit 'lake/*.parquet' -t outcome --drop id --dry-run
     # at the end of a pipe
     zcat log.csv.gz | tallybayes fit - -t status -o log.tally
+    # the rows of a query
+    tallybayes fit --sql 'select * from loans' --db bank.duckdb -t paid -o loans.tally
 """,
-    options.DATA,
+    options.DATA_OR_SQL,
     options.TARGET,
     *options.out("The model file to write: name.tally. Needed unless --dry-run."),
     option("--dry-run", bool, "Show what is understood of the first rows; write nothing."),
     option("--no-scores", bool, "Do not leave rows out to score the model: faster."),
     options.weight(),
+    *options.SQL,
     options.SPECIFICATION,
     options.READING,
 )
@@ -41,6 +44,8 @@ def fit(
     force: bool,
     dry_run: bool,
     no_scores: bool,
+    sql: str | None,
+    db: str | None,
     **how: Any,
 ) -> None:
     """Learn a model from data and save it.
@@ -52,8 +57,9 @@ def fit(
     """
     from tallybayes.workflows.training import preview, train
 
+    rows = options.rows_of(data, sql, db)
     if dry_run:
-        looked = preview(list(data), **how)
+        looked = preview(rows, **how)
         session.say_rejected(looked, how["read"])
         session.show(looked, out=None)
         return
@@ -61,7 +67,7 @@ def fit(
         raise click.UsageError("Say where to write the model, -o name.tally, or try --dry-run.")
     check_free(session, out, force, data)
     with session.progress():
-        trained = train(list(data), scores=not no_scores, **how)
+        trained = train(rows, scores=not no_scores, **how)
     save_model(session, out, trained.stored)
     session.say_rejected(trained, how["read"])
     if out == STANDARD:
