@@ -26,7 +26,7 @@ from tallybayes.store import Store
 
 OnFault = Literal["pass", "defer"]
 THREADS = 4
-PATIENCE = 20.0  # seconds in which a message is judged; no message takes that long by itself
+PATIENCE = 120.0  # seconds in which a message has its turn and is judged; servers wait for 300
 MOST_USERS = 100  # whose own mail is in memory
 
 

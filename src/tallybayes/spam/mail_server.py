@@ -183,8 +183,8 @@ class _Server:
                     await session.run()
             except (EOFError, OSError, TimeoutError):
                 pass  # the other side is gone, or rests for too long
-            except ValueError as error:
-                log("protocol", door=kind, fault=str(error)[:100])
+            except Exception as error:  # whatever came was not what is spoken here
+                log("protocol", door=kind, fault=type(error).__name__)
             finally:
                 del self._sessions[task]
                 writer.close()
