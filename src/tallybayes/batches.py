@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.sources import ArrayColumn, ArrowColumn, Column, Frame, Matrix, Source, SparseMatrix
+from tallybayes.sources.dates import laid_out
 from tallybayes.sources.labels import Encoded, Label, encode
 from tallybayes.tokenizer import Bagged, Documents
 
@@ -248,7 +249,7 @@ def _checked(source: Source, schema: Any) -> Source:
                 f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
             )
         return source
-    source = source.completed(schema.names)
+    source = laid_out(source, schema.dates, schema.names).completed(schema.names)
     known, given = set(schema.names), set(source.names)
     missing = [name for name in schema.names if name not in given]
     others = [name for name in source.names if name not in known and name != schema.target]

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kind import unequal
 from tallybayes.kinds import (
     GAP,
     KINDS,
@@ -27,6 +28,7 @@ from tallybayes.kinds import (
     Numeric,
 )
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
+from tallybayes.sources.dates import Dates, inputs_of, laid_out_record, parts_of, with_dates
 from tallybayes.sources.labels import Label
 
 _OWN = tuple(KINDS.values())  # kinds of users come behind these
@@ -70,7 +72,8 @@ class Group:
 class Schema:
     """The columns, their kinds, and why each kind was chosen.
 
-    `extra` are groups that read columns beside the groups of their kinds.
+    `extra` are groups that read columns beside the groups of their kinds; `dates` are columns of
+    the data whose parts are columns here, with their time zones.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Schema:
     reasons: tuple[str, ...] = field(default=(), compare=False)
     target: str = "class"
     extra: tuple[Group, ...] = ()
+    dates: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.names, list):  # equal names are equal, in whatever they came
@@ -103,7 +107,7 @@ class Schema:
 
         Booleans, text and categoricals are categories; decimal numbers are numeric; integers are
         categories when they have at most 20 distinct values that occur 10 times each on average,
-        and numeric otherwise; a sparse matrix is counts.
+        and numeric otherwise; a sparse matrix is counts. Dates are laid out: see `sources.dates`.
 
         Parameters
         ----------
@@ -116,11 +120,13 @@ class Schema:
             The name of what is predicted.
         """
         source = as_source(data)
+        if isinstance(source, Frame) and (columns is None or isinstance(columns, Mapping)):
+            source = with_dates(source, columns or {}, source.dates)
         if not len(source.names):
             raise TallyBayesError("the data has no columns")
         if columns is not None and not isinstance(columns, Mapping):
             return cls.same(source.names, kind_of(columns, "all"), target=target)
-        said = dict(columns or {})
+        said = {n: word for n, word in (columns or {}).items() if not isinstance(word, Dates)}
         known = set(source.names) if said else ()
         for name in said:
             if name not in known:
@@ -139,7 +145,8 @@ class Schema:
                 if name in declared:
                     chosen[place] = declared[name], "declared"
         kinds, reasons = [kind for kind, _ in chosen], [reason for _, reason in chosen]
-        return cls.of(source.names, kinds, reasons, target)
+        schema = cls.of(source.names, kinds, reasons, target)
+        return schema._with_dates(source.dates if isinstance(source, Frame) else ())
 
     @classmethod
     def of(
@@ -213,16 +220,37 @@ class Schema:
             kinds[name] = kinds.setdefault(name, kind).merged(kind, name)
             reasons.setdefault(name, reason)
         both = Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
+        both = both._with_dates((*self.dates, *other.dates))
         return both._with_extras((*self._extras(), *other._extras()))
 
     def without(self, names: Collection[str]) -> Schema:
         """Return the schema without some columns."""
         kept: list[Any] = [column for column in self if column[0] not in names]
         columns, kinds, reasons = ([column[k] for column in kept] for k in range(3))
-        fewer = Schema.of(columns, kinds, reasons, self.target)
+        fewer = Schema.of(columns, kinds, reasons, self.target)._with_dates(self.dates)
         return fewer._with_extras(
             [(kind, unit) for kind, unit in self._extras() if not set(unit) & set(names)]
         )
+
+    def _with_dates(self, dates: Collection[tuple[str, str]]) -> Schema:
+        """Return the schema with the dates of which it has parts, each in one zone."""
+        zones: dict[str, str] = {}
+        for name, zone in dates:
+            if zones.setdefault(name, zone) != zone:
+                zone_of = dict.fromkeys(zones, f"date:{zone or 'UTC'}")
+                remedy = f"fit both with one zone, as in columns={{{name!r}: {zone_of[name]!r}}}"
+                raise unequal(name, f"in zone {zones[name]!r}", f"in {zone!r}", remedy)
+        kept = {n: z for n, z in zones.items() if any(p in self.places for p in parts_of(n))}
+        return replace(self, dates=tuple(kept.items())) if kept else self
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns as the data have them: those of dates as one."""
+        return inputs_of(self.names, self.dates)
+
+    def laid_out(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a record in which dates are the parts that are counted."""
+        return laid_out_record(record, self.dates, self.places) if self.dates else record
 
     def _extras(self) -> Iterator[tuple[Kind, tuple[str, ...]]]:
         """Go through the units of the extra groups: their kind, and the names of their columns."""

@@ -6,7 +6,6 @@ scores there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -95,12 +94,12 @@ class ScoreJob:
 
     def source(self, table: Any) -> Source:
         """Return the columns of a table that the model looks at."""
-        names: Sequence[str] = self.model.schema.names
+        schema = self.model.schema
         if self.vectors is not None:
-            return matrix(table.column(self.vectors), len(names), f"column {self.vectors!r}")
+            return matrix(table.column(self.vectors), len(schema.names), f"column {self.vectors!r}")
         for each in self.spread:
             table = spread(table, each.name, each.names)
-        return source_of(table, names)
+        return source_of(table, schema)
 
     def score(self, table: Any) -> Any:
         """Return for each row of an Arrow table its class, probabilities and reasons."""

@@ -351,7 +351,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         """Take over what was in a file; `state` is what `_to_keep` calls so."""
-        names, labels = fitted.tally.schema.names, fitted.labels
+        names, labels = fitted.tally.schema.inputs, fitted.labels
         features = state.get("features", names)  # those that are dropped among them
         if isinstance(features, int):
             features = NumberedNames(features)

@@ -34,6 +34,7 @@ from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
+from tallybayes.sources.dates import laid_out
 from tallybayes.sources.labels import Label, encode, refuse_quantity, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
@@ -52,7 +53,9 @@ class NaiveBayes(TallyClassifier):
         columns: its keys are names, numbers, or ``...`` for all columns that are not named; its
         values are families (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds
         (``Categories()``); "auto" goes by the type, and "drop" leaves the column out:
-        ``{"age": "auto", ...: "drop"}``.
+        ``{"age": "auto", ...: "drop"}``. Columns of dates, by their type or because all of their
+        text is ISO 8601, are laid out as columns of year, month, weekday, hour and days gone by;
+        "date" says so, and "date:Europe/Berlin" in which time zone.
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.
     prior : "empirical", "smoothed", "uniform", a mapping of classes to probabilities, or a prior
@@ -263,7 +266,7 @@ class NaiveBayes(TallyClassifier):
             of_theirs = {n: other._spec.of(n) for n in b.names if n not in a.places}
             said = {**of_both, **self._spec.by_name, **of_theirs}
             self._spec = ColumnSpec(self._spec.rest, said)
-            self._set_names(schema.names, hasattr(self, "feature_names_in_"))
+            self._set_names(schema.inputs, hasattr(self, "feature_names_in_"))
             classes = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
             declared = sorted_labels(classes, "the classes")
             return self._become(tally, self._recipe(tally, declared))
@@ -371,10 +374,10 @@ class NaiveBayes(TallyClassifier):
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        table = Frame({name: source.columns[name] for name in new}, source.n_rows)
+        table = selected(source, source.names, new)
         more = self._schema_of(rows._replace(X=table, target=schema.target))
         grown = tally.with_schema(schema.joined(more, overruled=open_))
-        self._set_names(grown.schema.names, named=True)
+        self._set_names(grown.schema.inputs, named=True)
         return grown
 
     def _labelled(
@@ -396,9 +399,12 @@ class NaiveBayes(TallyClassifier):
     def _rows(self, X: Any, *, reset: bool) -> Source:
         """Open the rows, and leave out the columns that are dropped."""
         source = self._opened(X, reset=reset)
-        names = source.names
         if reset:
-            self._spec = column_spec(self.columns, names)
+            self._spec = column_spec(self.columns, source.names)
+            source, self._spec = self._spec.laid_out(source)
+        else:
+            source = laid_out(source, self.schema_.dates, self.schema_.names)
+        names = source.names
         if not reset and not isinstance(source, Frame) and hasattr(self, "feature_names_in_"):
             names = self.feature_names_in_.tolist()
         kept = self._spec.kept(names)
@@ -424,7 +430,7 @@ class NaiveBayes(TallyClassifier):
         if reset:
             self._set_names(source.names, has_names(X))
             return source
-        names = self.schema_.names
+        names = self.schema_.inputs
         if hasattr(self, "feature_names_in_") or set(names) <= set(source.names):
             return source
         if len(source.names) != len(names):

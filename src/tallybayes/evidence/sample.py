@@ -27,5 +27,5 @@ def weigh_sample(
     recipe, weights = spec.recipe(plan.schema, columns), plan.weights(table)
     labels = encode_classes(plan.labels(table), table.num_rows)
     y = np.array(labels.labels)[labels.codes]
-    source = source_of(table, plan.schema.names)
+    source = source_of(table, plan.schema)
     return weigh_evidence(source, y, weights, plan.schema, recipe, spec.joints)

@@ -205,6 +205,7 @@ def counterfactuals(
     for name in kept:
         model.schema.place_of(name)
     explanation = explain(model, record)
+    record = model.schema.laid_out(record)
     now = model.classes.index(explanation.decision)
     wanted = [c for c in range(len(model.classes)) if c != now]
     if to is not None:

@@ -424,6 +424,7 @@ def explain(
     record = model.record_of(record) if hasattr(model, "record_of") else record
     model = model_of(model)
     source = as_source(model.table_of(record))
+    record = model.schema.laid_out(record)
     joint = np.empty((1, len(model.classes)))
     (batch,) = model.joint_by_batch(source, joint)  # which refuses what is no count or infinite
     impossible = bool(np.isneginf(joint).all())

@@ -84,7 +84,7 @@ class Admission:
     def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record in the form in which it is counted; refuse what cannot be."""
         readers, plain = self._readers, {}
-        for name, value in record.items():
+        for name, value in self.schema.laid_out(record).items():
             reader = readers.get(name)
             if reader is None:
                 if name == self.schema.target:

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.model.doubts import FEW_ROWS, doubted, warn_of
-from tallybayes.model.plans import CountPlan, source_of, type_to_read
+from tallybayes.model.plans import CountPlan, columns_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Frame, Source, arrow_memory
+from tallybayes.sources import ArrowColumn, Frame, Source, arrow_memory, selected
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label, refuse_quantity
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.row_stream import DecodedRows, map_rows, of_those_that_fit
 from tallybayes.sources.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -84,8 +84,14 @@ def first_rows_of(
         weights = weights[good]
     if not good.all():
         table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
-    columns = source_of(table, names)
+    # rows with odd dates are found, with their numbers, when rows are read
+    dated = of_those_that_fit(DecodedRows.of(table), lambda t: said.laid_out(columns_of(t, names)))
+    columns, said = dated.value
+    columns = selected(columns, columns.names, said.kept(columns.names))
     labels = ArrowColumn(target, table.column(target))
+    if dated.n_rows < table.num_rows:
+        labels = labels.take(dated.numbers)
+        weights = None if weights is None else weights[dated.numbers]
     for name, column in columns.columns.items() if not rows.complete else ():
         if said.of(name) is None and column.type == "empty":
             declare = Option("columns", {name: "gaussian"})
@@ -124,7 +130,9 @@ def refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
 def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
     """Return what columns are read as, by their first rows."""
     types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
-    for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
+    types = {n: types.get(n, "date") for n in schema.inputs}
+    there = [name for name in schema.inputs if name in schema.places]
+    for name in there if guessed else ():  # what is declared may be anything: 007 is not 7
         if schema.reason(name) == "declared" and schema.kind(name).read_as == "categorical":
             types[name] = "categorical"
     return types

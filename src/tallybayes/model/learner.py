@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from threading import RLock
 from typing import Any
 
+from tallybayes.errors import TallyBayesError
 from tallybayes.families.running import log_of
 from tallybayes.families.terms import Scores
 from tallybayes.kind import ODD, Reader
@@ -188,7 +190,15 @@ class Learner:
         tally = self._counted() + self._alone(record, label, weight)
         if isinstance(self._recipe.prior, Fixed):
             self._recipe.prior.require(tally.classes)
+        if tally.classes != self._tally.classes and self._is_estimable():
+            Fitted(tally, self._recipe).model  # noqa: B018  (what is stated by class may lack it)
         self._become(tally)
+
+    def _is_estimable(self) -> bool:
+        """Tell whether there is a model already: of few records there may be none."""
+        with suppress(TallyBayesError):
+            return self._fitted.model is not None
+        return False
 
     def _read_first(self, record: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
         """Find out how values are read, by the values that were counted, and read a record."""

@@ -22,6 +22,7 @@ from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, Source, arrow_memory, vectors
 from tallybayes.sources.columns import PYTHON_TYPES, ColumnType
+from tallybayes.sources.dates import laid_out, parts_of
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import KEPT
 from tallybayes.sources.weights import weights_of
@@ -101,7 +102,7 @@ class CountPlan:
         """Return the columns of a table that say something of the label."""
         if self.vectors is not None:
             return vectors.matrix(table.column(self.vectors), len(self.schema.names))
-        return source_of(table, self.schema.names)
+        return source_of(table, self.schema)
 
     def tally(self, table: Any) -> Tally:
         """Count the rows of a table."""
@@ -168,7 +169,8 @@ class PredictPlan:
         """The columns that are written behind those that are kept."""
         if not self.proba:
             return PREDICTION, PROBABILITY
-        return PREDICTION, *(f"P({label})" for label in self.model.classes)
+        names = (f"P({label})" for label in self.model.classes)
+        return PREDICTION, *(name.replace("\0", "\N{REPLACEMENT CHARACTER}") for name in names)
 
     def table(self, table: Any) -> Any:
         """Return what is written for the rows of a table."""
@@ -178,7 +180,7 @@ class PredictPlan:
         if table.num_rows > step and not self.proba:
             starts = range(0, table.num_rows, step)
             return pyarrow.concat_tables([self.table(table.slice(k, step)) for k in starts])
-        posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
+        posterior, winners = self.model.judged(source_of(table, self.model.schema))
         given = set(table.column_names)  # a file's columns pass through as they were written
         columns = [table.column(KEPT + n if KEPT + n in given else n) for n in self.keep]
         places = arrow_memory.from_numbers(winners.astype(np.int64))
@@ -189,7 +191,13 @@ class PredictPlan:
         return pyarrow.Table.from_arrays(columns, [*self.keep, *self.added])
 
 
-def source_of(table: Any, names: Iterable[str]) -> Frame:
+def source_of(table: Any, schema: Schema) -> Frame:
+    """Return the columns of an Arrow table that a model reads, dates laid out."""
+    frame: Frame = laid_out(columns_of(table, schema.inputs), schema.dates, schema.names)
+    return frame
+
+
+def columns_of(table: Any, names: Iterable[str]) -> Frame:
     """Return some columns of an Arrow table."""
     return Frame({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
 
@@ -206,6 +214,9 @@ def column_types(tally: Tally) -> dict[str, ColumnType]:
                 support = block.support(unit, group.kind)
                 counted = () if support is None else support.values
                 types[name] = type_of_labels((*counted, *tally.schema.declared.get(name, ())))
+    for name, _ in tally.schema.dates:
+        types = {n: type_ for n, type_ in types.items() if n not in parts_of(name)}
+        types[name] = "date"
     return types
 
 

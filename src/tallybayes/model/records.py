@@ -98,7 +98,7 @@ def table_of(schema: Schema, record: Mapping[str, Any]) -> dict[str, list[Any]]:
             f"a record must be a mapping from columns to values, not {type(record).__name__}; "
             "a row of a pandas table has to_dict()"
         )
-    for name in record:
+    for name in (record := schema.laid_out(record)):
         if name != schema.target:
             schema.place_of(name)
     return {str(name): [record.get(name)] for name in schema.names}

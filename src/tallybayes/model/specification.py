@@ -1,8 +1,8 @@
 """What a user says of a model: which columns, what they are, how to smooth, which prior.
 
 A column is named by its name or number, and all that are not named by ``...``. What it is, is a
-family, the name of one, or a kind; "auto" leaves that to the data, and "drop" leaves the column
-out.
+family, the name of one, or a kind; "auto" leaves that to the data, "date" says that the column
+holds dates (see `sources.dates`), and "drop" leaves it out.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from tallybayes.model.gaps import Missing
 from tallybayes.model.recipe import Fitted, Recipe, family_for
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema, no_column
-from tallybayes.sources import Source, selected
+from tallybayes.sources import Frame, Source, selected
+from tallybayes.sources.dates import Dates, parts_of, with_dates
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]
 
-AUTO, DROP = "auto", "drop"
+AUTO, DROP, DATE = "auto", "drop", "date"
 PLAIN = Option("plain", True)
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
@@ -79,10 +80,22 @@ class ColumnSpec(NamedTuple):
         words: list[tuple[str | None, Any]] = [*self.by_name.items(), (None, self.rest)]
         return [name for name, word in words if word == DROP]
 
+    def laid_out(self, source: Source) -> tuple[Source, ColumnSpec]:
+        """Lay out columns of dates, whose parts are left to the data like columns not spoken of."""
+        if not isinstance(source, Frame):
+            return source, self
+        for name, word in self.by_name.items():
+            if isinstance(word, Dates) and name not in source.names:
+                raise no_column(name, source.names)
+        frame = with_dates(source, {name: self.of(name) for name in source.names})
+        parts = {part: None for name, _ in frame.dates for part in parts_of(name)}
+        return frame, ColumnSpec(self.rest, {**parts, **self.by_name} if parts else self.by_name)
+
     def require(self, names: Sequence[str]) -> None:
         """Refuse words for columns that are not there; what is dropped need not be."""
+        dates = {name.rpartition(".")[0] for name in names}
         for name, word in self.by_name.items():
-            if name not in names and word != DROP:
+            if name not in names and word != DROP and not (word is None or name in dates):
                 raise no_column(name, names)
 
     def declared(self, names: Sequence[str]) -> Any:
@@ -138,7 +151,7 @@ def _meaning(word: Any, where: str) -> Any:
         return word() if isinstance(word, type) else word
     if word in (AUTO, DROP):
         return None if word == AUTO else word
-    return family_named(word, where, (AUTO, DROP))()
+    return Dates.meant(word) or family_named(word, where, (AUTO, DROP, DATE))()
 
 
 def _name(key: Any, names: Sequence[str]) -> str:
@@ -276,7 +289,7 @@ class ModelSpec:
             raise no_column(target, names, "to predict")
         declared = {*self.text, *_by_column(self.columns)} - {...}
         for name in (*self.drop, *self.only, *declared, *([weight] if weight else [])):
-            if name not in names:
+            if name not in names and name.rpartition(".")[0] not in names:  # a part of dates
                 raise no_column(name, names)
             if name == target:
                 raise TallyBayesError(

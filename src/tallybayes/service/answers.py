@@ -16,6 +16,7 @@ from tallybayes.model.plans import PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.service.faults import Fault
 from tallybayes.service.settings import Limits
+from tallybayes.sources.dates import parts_of
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import refuse_lacking
 
@@ -42,6 +43,7 @@ def of_records(model: Model, records: Sequence[Mapping[str, Any]]) -> Answers:
             if not record.keys() <= {*model.schema.names, model.schema.target}:
                 with _row(place):
                     model.table_of(record)
+        records = [model.schema.laid_out(record) for record in records]
         return of_columns(model, {n: [r.get(n) for r in records] for n in model.schema.names})
     probabilities, decisions = [], []
     for place, record in enumerate(records):
@@ -86,11 +88,14 @@ def decided(posterior: Mapping[Label, float], positive: Label | None) -> Label:
 
 def of_columns(model: Model, columns: Mapping[str, Any]) -> Answers:
     """Return the same of values by column; columns that are not there are missing."""
-    n = len(next(iter(columns.values())))
+    n_rows = len(next(iter(columns.values())))
     for name in columns:
-        if name != model.schema.target:
+        if name not in (model.schema.target, *model.schema.inputs):
             model.schema.place_of(name)
-    table = {str(name): columns.get(str(name), [None] * n) for name in model.schema.names}
+    table = {n: columns[n] for n in model.schema.inputs if n in columns}
+    there = {part for name in table for part in (name, *parts_of(name))}
+    others = (str(name) for name in model.schema.names if name not in there)
+    table |= {name: columns.get(name, [None] * n_rows) for name in others}
     posterior, places = model.judged(table)
     return posterior.tolist(), [model.classes[place] for place in places.tolist()]
 
@@ -103,7 +108,7 @@ def of_arrow(
 
     table = arrow_table(body, limits)
     plan = PredictPlan.of(stored.fitted, keep, proba)
-    refuse_lacking((*plan.model.schema.names, *keep), table.column_names, "the table")
+    refuse_lacking((*plan.model.schema.inputs, *keep), table.column_names, "the table")
     out = BytesIO()
     answer = plan.table(table)
     with pyarrow.ipc.new_stream(out, answer.schema) as writer:

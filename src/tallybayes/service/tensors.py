@@ -37,7 +37,7 @@ OF_LABELS = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
 def metadata(name: str, fitted: Fitted) -> ModelMetadata:
     """Describe the inputs and outputs of a model."""
     types, schema, classes = column_types(fitted.tally), fitted.tally.schema, fitted.classes
-    named = [(str(each), OF_TYPES.get(types[each], "BYTES")) for each in schema.names]
+    named = [(str(each), OF_TYPES.get(types[each], "BYTES")) for each in schema.inputs]
     inputs = [TensorLine(each, datatype, [-1]) for each, datatype in named]
     outputs = [
         TensorLine(PREDICTION, OF_LABELS[type(classes[0])], [-1]),

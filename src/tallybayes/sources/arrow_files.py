@@ -212,6 +212,8 @@ def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
         if name.startswith(KEPT) or (coded and type_ == "categorical"):
             continue  # categories may be of whatever type
         is_text = type_ in ("text", "categorical")
+        if type_ == "date" and what in ("date", "text"):
+            continue
         if what not in (None, "empty") and (what == "text") != is_text:
             raise TallyBayesError(
                 f"{file}: column {name!r} holds {found} values, where {TYPE_NAMES[type_]} is "

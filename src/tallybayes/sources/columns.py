@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.labels import Encoded, Label, as_vector, encode, is_missing
 
-ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empty"]
+ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "date", "empty"]
 Array = NDArray[Any]
 
 MOST_SHOWN = 80  # letters of a type, which may be nested without end
@@ -51,8 +52,10 @@ def type_name(kind: Any) -> ColumnType | None:
         return "boolean"
     if is_.is_integer(kind):
         return "integer"
-    if is_.is_floating(kind) or is_.is_decimal(kind):
+    if is_.is_floating(kind) or is_.is_decimal(kind) or is_.is_duration(kind):
         return "float"
+    if is_.is_timestamp(kind) or is_.is_date(kind):
+        return "date"
     if is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind):
         return "text"
     return "empty" if is_.is_null(kind) else None
@@ -66,7 +69,15 @@ class ArrayColumn:
     def __init__(self, name: str, values: Any) -> None:
         self.name = name
         self._where = f"column {name!r}"
-        self._values = as_vector(values, self._where)
+        kind = getattr(getattr(values, "dtype", None), "kind", "")
+        if kind == "m":  # how long something takes, in seconds
+            values = np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
+        self._values = values if kind == "M" else as_vector(values, self._where)
+
+    @property
+    def raw(self) -> Array:
+        """All values as they came."""
+        return self._values
 
     def __len__(self) -> int:
         return len(self._values)
@@ -76,8 +87,17 @@ class ArrayColumn:
         """What the values are; a list is looked through."""
         if self._values.dtype.kind in _TYPES:
             return _TYPES[self._values.dtype.kind]
+        if self._values.dtype.kind == "M" or self._holds_dates:
+            return "date"
         labels = self._encoded.labels
         return PYTHON_TYPES[type(labels[0])] if labels else "empty"
+
+    @property
+    def _holds_dates(self) -> bool:
+        """Whether the first value of a list is a date."""
+        values = self._values if self._values.dtype.kind == "O" else ()
+        first = next((value for value in values if not is_missing(value)), None)
+        return isinstance(first, date | np.datetime64)
 
     @cached_property
     def _encoded(self) -> Encoded:
@@ -131,7 +151,17 @@ class ArrowColumn:
         self._arrow = pyarrow
         if not isinstance(values, pyarrow.ChunkedArray):
             values = pyarrow.chunked_array([values])
+        if pyarrow.types.is_duration(values.type):  # how long something takes, in seconds
+            values = values.cast(pyarrow.duration("us"), safe=False).cast("int64").cast("float64")
+            import pyarrow.compute
+
+            values = pyarrow.compute.divide(values, 1e6)
         self._values = values
+
+    @property
+    def raw(self) -> Any:
+        """All values as they came."""
+        return self._values
 
     def __len__(self) -> int:
         return len(self._values)

@@ -6,6 +6,7 @@ are gone through line by line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
@@ -33,6 +34,7 @@ from tallybayes.sources.row_stream import (
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
 DEEPEST = 200  # brackets within each other that need no second look
+_NO_RECORD = re.compile(rb"(?:^|[\r\n}])\s*null")
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
@@ -51,6 +53,8 @@ class JsonFile:
         self.complete = len(self._first) == 1
         self.sample = self._sample(first)
         self.names = tuple(self.sample.column_names)
+        if "" in self.names:
+            raise TallyBayesError(f"{ref.name}: a field of a record has no name; give it one")
 
     def _as_lines(self, data: bytes) -> bytes:
         self._check_encoding(data)
@@ -84,14 +88,18 @@ class JsonFile:
         if not block.strip():
             return _schema(types).empty_table()
         self._check_encoding(block)
-        _check_depth(block)
-        return arrow_json.read_json(
+        _check_safe(block)
+        table = arrow_json.read_json(
             pyarrow.BufferReader(block),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
             parse_options=arrow_json.ParseOptions(
                 explicit_schema=_schema(types), unexpected_field_behavior=unexpected
             ),
         )
+        # Arrow also takes records that are broken into lines, but a block ends after any line
+        if table.num_rows != sum(map(bool, map(bytes.strip, block.splitlines()))):
+            raise pyarrow.ArrowInvalid("not one record a line")
+        return table
 
     def _check_encoding(self, block: bytes) -> None:
         """Refuse what is not in UTF-8; Arrow takes any bytes for text."""
@@ -141,12 +149,14 @@ class JsonFile:
             if why:
                 bad.append(BadRow(row, column, why))
             else:
-                records.append({name: record.get(name) for name in types})
+                records.append({name: _held(record.get(name), types[name]) for name in types})
         return records, len(lines), bad
 
 
-def _check_depth(block: bytes) -> None:
-    """Refuse brackets that are nested too deeply for Arrow, which would end the process."""
+def _check_safe(block: bytes) -> None:
+    """Refuse what would end the process in Arrow: null for a record, and brackets too deep."""
+    if _NO_RECORD.search(block):
+        raise pyarrow.ArrowInvalid("null is not a record")
     if block.count(b"[") + block.count(b"{") > block.count(b"\n") + DEEPEST:
         try:
             _RAW.decode_lines(block)
@@ -175,11 +185,17 @@ def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
     return None, ""
 
 
+def _held(value: Any, type_: ColumnType) -> Any:
+    """Return a value as Arrow takes it: it refuses whole numbers that are not exact decimals."""
+    return float(value) if type_ == "float" and type(value) is int else value
+
+
 def _fits(value: Any, type_: ColumnType) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
     if type(value) is int:
         return type_ in ("integer", "float") and -(2**63) <= value < 2**63
-    return PYTHON_TYPES.get(type(value)) == ("text" if type_ == "categorical" else type_)
+    as_text = type_ in ("categorical", "date")
+    return PYTHON_TYPES.get(type(value)) == ("text" if as_text else type_)
 
 
 def _schema(types: ColumnTypes) -> Any:

@@ -39,6 +39,7 @@ TYPE_NAMES: Mapping[ColumnType, str] = {
     "boolean": "true or false",
     "categorical": "text",
     "text": "text",
+    "date": "a date",
     "empty": "text",
 }
 NOTHING: ColumnTypes = {}

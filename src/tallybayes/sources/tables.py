@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,14 @@ class Frame:
     columns: Mapping[str, Column]
     n_rows: int
     of_records: bool = False
+    dates: tuple[tuple[str, str], ...] = ()  # that were laid out, and their zones
 
     def completed(self, names: Sequence[str]) -> Frame:
         """Add the columns that no record has; only records may lack columns."""
         if not self.of_records:
             return self
         lacking = {n: ArrayColumn(n, [None] * self.n_rows) for n in names if n not in self.columns}
-        return Frame({**self.columns, **lacking}, self.n_rows)
+        return replace(self, columns={**self.columns, **lacking}, of_records=False)
 
     def renamed(self, names: Sequence[str]) -> Frame:
         """Give the columns other names, in their order."""
@@ -146,7 +147,7 @@ def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Frame
     """
     if isinstance(source, Frame):
         columns = {name: source.columns[name] for name in kept}
-        return Frame(columns, source.n_rows, source.of_records)
+        return replace(source, columns=columns)
     place = {name: k for k, name in enumerate(names)}
     values: Any = source.values[:, [place[name] for name in kept]]
     values = values.toarray() if isinstance(source, SparseMatrix) else values
@@ -165,7 +166,7 @@ def taken(source: Source, rows: Array) -> Source:
     """
     if isinstance(source, Frame):
         columns = {name: column.take(rows) for name, column in source.columns.items()}
-        return Frame(columns, len(rows), source.of_records)
+        return replace(source, columns=columns, n_rows=len(rows))
     return type(source)(source.values[rows])
 
 

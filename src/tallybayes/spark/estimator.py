@@ -162,7 +162,7 @@ class TallyModel(Model, _Outputs, MLReadable["TallyModel"], MLWritable):
         inside = {value for each in self._spread() for value in each.names}
         if self._counted() is not None:
             return list(self.vectors)
-        own = [name for name in self.stored.fitted.tally.schema.names if name not in inside]
+        own = [name for name in self.stored.fitted.tally.schema.inputs if name not in inside]
         return [*self.vectors, *own]
 
     def _spread(self) -> tuple[VectorColumn, ...]:

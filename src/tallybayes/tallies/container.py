@@ -193,7 +193,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
 
     Of a matrix without names the number of columns is stated. Where all columns have one kind, or
     one reason for it, that is there once. `extra` has the columns that each unit reads, `labels`
-    the values by which each block counted, if it did.
+    the values by which each block counted, if it did, `dates` the zones of columns of dates.
     """
 
     names: int | tuple[str, ...]
@@ -203,6 +203,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
     extra: tuple[tuple[K, tuple[tuple[int, ...], ...]], ...]
     classes: tuple[Label, ...]
     labels: tuple[tuple[tuple[Label | tuple[Label, ...], ...], ...] | None, ...]
+    dates: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def of(schema: Schema, classes: tuple[Label, ...], labels: Any) -> TallyManifest[Kind]:
@@ -212,7 +213,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         any_of([*kinds, *(kind for kind, _ in extra)], KINDS)
         stated = len(names) if isinstance(names, NumberedNames) else tuple(names)
         reasons = _once(schema.reasons)
-        return TallyManifest(stated, kinds, reasons, schema.target, extra, classes, labels)
+        said = schema.target, extra, classes, labels, schema.dates
+        return TallyManifest(stated, kinds, reasons, *said)
 
     @staticmethod
     def form() -> Any:
@@ -233,7 +235,9 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
             each * len(names) if len(each) == 1 else each for each in (kinds, self.reasons)
         )
         require(len(kinds) == len(reasons) == len(names))
-        schema = Schema(names, kinds, reasons, self.target)
+        schema = Schema(names, kinds, reasons, self.target, (), self.dates)
+        require(len(dict(self.dates)) == len(self.dates))
+        require(set(schema.inputs).issuperset(dict(self.dates)))
         for kind, units in self.extra:
             places = [place for unit in units for place in unit]
             require(all(0 <= place < len(names) for place in places))

@@ -18,7 +18,7 @@ import numpy as np
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.model import Fitted
 from tallybayes.model.first_rows import CATEGORIES, types_to_read
-from tallybayes.model.plans import CountPlan, column_types, source_of, type_of_labels, type_to_read
+from tallybayes.model.plans import CountPlan, column_types, columns_of, type_of_labels, type_to_read
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.rendering import Part
@@ -172,7 +172,7 @@ def _plan_like(
 ) -> CountPlan:
     """Plan to count rows as those before; columns without a value yet may be settled now."""
     schema, others = before.schema, [target] if weight is None else [target, weight]
-    refuse_lacking((*schema.names, *others), rows.names, rows.files[0])
+    refuse_lacking((*schema.inputs, *others), rows.names, rows.files[0])
     for name in others:
         if name in schema.names:
             raise TallyBayesError(
@@ -188,10 +188,10 @@ def _plan_like(
         and schema.reason(name) != "declared"
     ]
     if settle and unsettled:
-        inferred = Schema.infer(source_of(rows.sample, unsettled), target=schema.target)
+        inferred = Schema.infer(columns_of(rows.sample, unsettled), target=schema.target)
         schema = schema.joined(inferred, overruled=unsettled)
     types = column_types(before)
-    types |= types_to_read(source_of(rows.sample, empty), schema, rows.types_guessed)
+    types |= types_to_read(columns_of(rows.sample, empty), schema, rows.types_guessed)
     types[target] = type_of_labels(before.classes)
     if not before.classes:
         types[target] = type_to_read(ArrowColumn(target, rows.sample.column(target)), CATEGORIES)

@@ -66,7 +66,7 @@ def predict_labelled(
 ) -> tuple[Predictions, RejectedRows]:
     """Let a stored model predict labelled rows, in a stream; `shown` is shown their tables."""
     plan, model = CountPlan.of(stored.fitted, target, weight), stored.fitted.model
-    refuse_lacking((*plan.schema.names, *plan.types), rows.names, rows.files[0])
+    refuse_lacking((*plan.schema.inputs, *plan.types), rows.names, rows.files[0])
 
     most = max(MOST_IN_MEMORY // len(model.classes), 1)
 

@@ -23,11 +23,12 @@ from tallybayes.model.first_rows import (
     read_as_said,
     refuse_empty,
 )
-from tallybayes.model.plans import CountPlan, type_to_read
+from tallybayes.model.plans import CountPlan, columns_of, type_to_read
 from tallybayes.model.specification import ModelSpec, column_spec
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.columns import ColumnType
+from tallybayes.sources.dates import inputs_of, laid_out
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
@@ -106,11 +107,13 @@ def read_labelled(
         raise TallyBayesError(f"there is no column to predict; name one: {TARGET}", remedy=TARGET)
     with about(rows):
         columns, labels, _, spec, said = first_rows_of(rows, spec, target, weight, read)
-    names = columns.names
+    names = inputs_of(columns.names, columns.dates)
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
     all_said = [said, *(column_spec(other.declared, rows.names) for other in others)]
     types: dict[str, ColumnType] = {target: type_to_read(labels, CATEGORIES)}
-    for name, column in columns.columns.items():
+    types |= dict.fromkeys(dict(columns.dates), "date")
+    for name in [name for name in names if name not in types]:
+        column = columns.columns[name]
         words = {read_as_said(one, name) for one in all_said}
         types[name] = "float" if words == {"float"} else READ_AS.get(column.type, column.type)
         if rows.types_guessed and not words & {None, "float"}:
@@ -121,6 +124,7 @@ def read_labelled(
     def work(table: Any) -> Any:
         encode_classes(plan.labels(table), table.num_rows)  # a row without a label does not fit
         plan.weights(table)
+        laid_out(columns_of(table, dict(columns.dates)), columns.dates, ())  # which have to be some
         return table
 
     undeclared = [name for name in names if said.of(name) is None]

@@ -76,7 +76,7 @@ def predict(
     written = format_for(path, to)
     rows = open_rows(data, read)
     plan = PredictPlan.of(stored.fitted, rows.names if keep is None else keep, proba)
-    refuse_lacking((*plan.model.schema.names, *plan.keep), rows.names, rows.files[0])
+    refuse_lacking((*plan.model.schema.inputs, *plan.keep), rows.names, rows.files[0])
     passing: dict[str, ColumnType] = dict.fromkeys(plan.keep, "text")
     if not (rows.types_guessed and written.types_guessed):  # otherwise 007 stays 007
         passing |= plain_types(rows.sample.select(list(plan.keep)).schema)

@@ -43,7 +43,7 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
                 record[name] = label_of(text, stored.fitted.classes)
             continue
         if name not in types:
-            known = (*schema.names, schema.target)
+            known = (*schema.inputs, schema.target)
             raise TallyBayesError(f"the model has no column {name!r}; {did_you_mean(name, known)}")
         record[name] = None if text == "" else text
         if isinstance(record[name], str):

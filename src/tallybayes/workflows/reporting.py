@@ -76,7 +76,7 @@ def report(
             stored, open_rows(data, read), target, weight, read, kept.add
         )
         table, numbers = kept.drawn()
-        columns = source_of(table, stored.fitted.model.schema.names)
+        columns = source_of(table, stored.fitted.model.schema)
         more |= {"sample": Sample(columns, numbers), "data": source_names(data)}
     page = model_report(
         stored.fitted, stored.provenance, title=title, path=path, options=options, **more

@@ -124,7 +124,7 @@ def train(
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
         if isinstance(found, Predictions):
             table = tables[0] if tables else rows.sample.slice(0, 0)
-            first = source_of(table, plan.schema.names), plan.labels(table)
+            first = source_of(table, plan.schema), plan.labels(table)
             fitted = replace(fitted, worth=explained(found, fitted, *first))
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)

@@ -108,6 +108,9 @@ COUNTED = {
     "booleans with gaps": pa.array([[True, False, None][k % 3] for k in range(N)]),
     "whole numbers with gaps": pa.array([[1, 2, None][k % 3] for k in range(N)]),
     "nothing": pa.nulls(N),
+    "timestamp": pa.array([datetime.datetime(2024, 1, 1 + k % 28, k % 24) for k in range(N)]),
+    "date": pa.array([datetime.date(2024, 1, 1 + k % 28) for k in range(N)]),
+    "duration": pa.array([datetime.timedelta(hours=k) for k in range(N)]),
 }
 
 
@@ -123,8 +126,6 @@ def test_columns_of_any_type_that_can_be_counted(write, column):
 
 
 REFUSED = {
-    "timestamp": pa.array([datetime.datetime(2024, 1, 1)] * N),
-    "date": pa.array([datetime.date(2024, 1, 1)] * N),
     "time": pa.array([datetime.time(1)] * N),
     "bytes": pa.array([b"x"] * N),
     "struct": pa.array([{"a": 1}] * N),
