@@ -40,7 +40,7 @@ def test_with_data_it_has_scores_and_as_json_they_are_told(done, loan, data):
 def test_rows_that_the_model_has_learned_from_are_warned_of_by_any_name(done, loan, data):
     (data / "other.csv").write_bytes((data / "loan.csv").read_bytes())
     for name, warned in (("./loan.csv", True), (data / "loan.csv", True), ("other.csv", False)):
-        done("report", loan, "--data", name, "-fo", "r.html", "-q")
+        done("report", loan, name, "-fo", "r.html", "-q")
         page = (data / "r.html").read_text(encoding="utf-8")
         assert ("scores on it flatter the model" in page) is warned
 

@@ -17,7 +17,6 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     assert_all_finite,
-    check_consistent_length,
     column_or_1d,
     validate_data,
 )
@@ -135,11 +134,39 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
             )
         if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
             y = np.array(y, dtype=object)  # text would swallow the numbers among it
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(_as_numpy(y), warn=True)
         if y.dtype.kind not in "biuOUT":
-            assert_all_finite(y, input_name="y")
-            check_classification_targets(y)
+            _refuse_no_classes(y)
     if len(y) != n_rows:
-        check_consistent_length(np.broadcast_to(0, n_rows), y)
+        raise TallyBayesError(
+            f"there are {len(y):,} labels for {n_rows:,} rows; give one label a row"
+        )
     labels: Array = y
     return labels
+
+
+def _as_numpy(y: Any) -> Any:
+    """Return whole numbers and booleans that might have been missing as such, if none is."""
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if dtype is None or dtype.kind not in "biu" or not hasattr(y, "to_numpy"):
+        return y
+    if y.isna().any():
+        return y.to_numpy(dtype=float, na_value=np.nan)
+    return y.to_numpy(dtype=dtype)
+
+
+def _refuse_no_classes(y: Array) -> None:
+    """Refuse labels that are missing, infinite, or measured."""
+    remedy = "is missing; drop the row or label it"
+    if y.dtype.kind == "f" and len(rows := np.flatnonzero(np.isnan(y)).tolist()):
+        why = dict.fromkeys(rows, f"the label {remedy}")
+        raise TallyBayesError(f"the label of row {rows[0]} {remedy}", why)
+    assert_all_finite(y, input_name="y")
+    odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else y[:0]
+    if len(odd):
+        raise TallyBayesError(
+            f"Unknown label type: continuous. Row {odd[0]} is labelled {y[odd[0]]:g}, which is "
+            "measured rather than one of a few classes; sort the labels into classes, or convert "
+            "them to text"
+        )
+    check_classification_targets(y)

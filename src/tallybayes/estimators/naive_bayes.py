@@ -28,7 +28,7 @@ from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.doubts import warn_of
 from tallybayes.model.first_rows import schema_of
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
-from tallybayes.model.specification import DROP, ColumnSpec, column_spec
+from tallybayes.model.specification import DROP, ColumnSpec, by_column, column_spec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
@@ -130,6 +130,21 @@ class NaiveBayes(TallyClassifier):
         self.positive = positive
         self.calibration = calibration
         self.missing = missing
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``columns__age="bins"`` says what one column is, and leaves the others.
+
+        Parameters
+        ----------
+        **params
+            As scikit-learn has them.
+        """
+        own = {key: params.pop(key) for key in [*params] if key.startswith("columns__")}
+        super().set_params(**params)
+        if own:
+            said = {key.removeprefix("columns__"): word for key, word in own.items()}
+            self.columns = {**by_column(self.columns), **said}
+        return self
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         warn_of(tally.schema)

@@ -20,6 +20,7 @@ from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, r
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Frame, Source, arrow_memory, selected
 from tallybayes.sources.columns import ColumnType
+from tallybayes.sources.dates import parts_of
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label, refuse_quantity
 from tallybayes.sources.row_stream import DecodedRows, map_rows, of_those_that_fit
@@ -129,10 +130,11 @@ def refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
 
 def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
     """Return what columns are read as, by their first rows."""
-    types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
-    types = {n: types.get(n, "date") for n in schema.inputs}
-    there = [name for name in schema.inputs if name in schema.places]
-    for name in there if guessed else ():  # what is declared may be anything: 007 is not 7
+    parts = {part for name, _ in schema.dates for part in parts_of(name)}
+    whole = {n: column for n, column in columns.columns.items() if n not in parts}
+    types = {n: type_to_read(column, schema.kind(n)) for n, column in whole.items()}
+    types |= dict.fromkeys(dict(schema.dates), "date")
+    for name in whole if guessed else ():  # what is declared may be anything: 007 is not 7
         if schema.reason(name) == "declared" and schema.kind(name).read_as == "categorical":
             types[name] = "categorical"
     return types

@@ -246,7 +246,7 @@ class ModelSpec:
     def declared(self) -> Any:
         """What is said of the columns, text included, as `NaiveBayes` takes it."""
         texts = dict.fromkeys(self.text, "text")
-        return {**texts, **_by_column(self.columns)} if texts else self.columns
+        return {**texts, **by_column(self.columns)} if texts else self.columns
 
     @property
     def stated_prior(self) -> Any:
@@ -287,7 +287,7 @@ class ModelSpec:
         """Return the columns to use, of all that there are."""
         if target not in names:
             raise no_column(target, names, "to predict")
-        declared = {*self.text, *_by_column(self.columns)} - {...}
+        declared = {*self.text, *by_column(self.columns)} - {...}
         for name in (*self.drop, *self.only, *declared, *([weight] if weight else [])):
             if name not in names and name.rpartition(".")[0] not in names:  # a part of dates
                 raise no_column(name, names)
@@ -332,8 +332,8 @@ class ModelSpec:
 
     def with_families(self, word: Any) -> ModelSpec:
         """Return the specification with a word for all columns of which nothing is declared."""
-        declared = {n: said for n, said in _by_column(self.columns).items() if n is not ...}
-        return replace(self, columns={**declared, **_by_column(word)} if declared else word)
+        declared = {n: said for n, said in by_column(self.columns).items() if n is not ...}
+        return replace(self, columns={**declared, **by_column(word)} if declared else word)
 
     def recipe(self, schema: Schema, columns: ColumnSpec) -> Recipe:
         """Return how a model is estimated from what is counted in a schema."""
@@ -382,7 +382,7 @@ class ModelSpec:
         return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 
 
-def _by_column(columns: Any) -> Mapping[Any, Any]:
+def by_column(columns: Any) -> Mapping[Any, Any]:
     """Return what is said of the columns, with what is said of all of them under `...`."""
     if isinstance(columns, Mapping):
         return columns

@@ -107,7 +107,7 @@ def evaluate(
     rows = np.bincount(true[judged.weight > 0.0], minlength=len(fitted.classes))
     if np.array_equal(rows, fitted.tally.with_classes(fitted.classes).rows):  # then look closer
         data = LabelledRows.of(source, fitted.tally.schema, labels, given)
-        if _of_same_rows(data.tally(), fitted.tally):
+        if same_rows(data.tally(), fitted.tally):
             seen, left_out = replace(judged, held_out="training rows"), None
             # a calibration would have to be fitted anew
             if fitted.recipe.calibration is None and data.classes == seen.classes:
@@ -122,7 +122,7 @@ def evaluate(
     return judged, Sample(source, places)
 
 
-def _of_same_rows(one: Tally, other: Tally) -> bool:
+def same_rows(one: Tally, other: Tally) -> bool:
     """Say whether two tallies are of the same rows, however their sums were rounded."""
     for blocks in zip(one.blocks, other.blocks, strict=True):
         mine, theirs = (block.without_unused().to_arrays() for block in blocks)

@@ -179,7 +179,7 @@ def _plan_like(
                 f"column {name!r} is one that the model predicts from; it cannot hold the labels "
                 "or weights too"
             )
-    empty = before.empty_columns()
+    empty = [name for name in before.empty_columns() if name in rows.names]
     unsettled = [
         name
         for name in empty

@@ -16,11 +16,12 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import ClassificationReport, Predictions
-from tallybayes.model import Recipe
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import PLAIN, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
+from tallybayes.report.contents import same_rows
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows, refuse_lacking
 from tallybayes.sources.rows import Rows, open_rows
@@ -31,6 +32,7 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.tuning import Tuned, tune
 from tallybayes.workflows.outcomes import Found
 from tallybayes.workflows.planning import (
+    count,
     estimator_of,
     expecting,
     read_labelled,
@@ -40,6 +42,14 @@ from tallybayes.workflows.planning import (
 
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 FEW_ALPHAS = (0.1, 1.0, 10.0)
+TRAINED_ON = (
+    "the model has learned from these very rows, so their scores flatter it; judge it by rows that "
+    "it has not seen, or the way it was made by evaluating the data with a target, in folds or "
+    "with each row left out"
+)
+LEFT_OUT_INSTEAD = (
+    "the model has learned from these very rows, so each is judged by the model of all others"
+)
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 MOST_IN_MEMORY = 40_000_000  # of those of rows in memory, and of a stored model's
 
@@ -87,7 +97,30 @@ def predict_labelled(
     if rejected.of >= most:
         notes += (f"scores of the first {sum(map(len, parts)):,} rows: more take too much memory",)
     found = replace(Predictions.joined(parts, folds=False), notes=notes)
+    found = _if_learned(stored.fitted, rows, plan, read, found)
     return found if rejected.count else replace(found, rows=None), rejected
+
+
+def _if_learned(
+    fitted: Fitted, rows: Rows, plan: CountPlan, read: ReadOptions, seen: Predictions
+) -> Predictions:
+    """Say so if a model has learned from the very rows that it judged, and leave each out instead.
+
+    That it may have is seen by how many rows each class has; then they are counted.
+    """
+    n = np.bincount(seen.true[seen.weight > 0.0], minlength=len(fitted.classes))
+    if not rows.rereadable or n.tolist() != fitted.tally.with_classes(fitted.classes).rows.tolist():
+        return seen
+    tally, tables, _ = count(rows, plan, read, keep=True, settled=True)
+    if not same_rows(tally, fitted.tally):
+        return seen
+    flattered = replace(seen, held_out="training rows")
+    if fitted.recipe.calibration is None and tally.classes == fitted.classes:
+        left_out = leave_out(rows, plan, tally, tables, fitted.recipe, read)
+        if isinstance(left_out, Predictions):
+            notes = (LEFT_OUT_INSTEAD, *seen.notes, *left_out.notes)
+            return replace(left_out, training=lambda: flattered, notes=notes)
+    return replace(flattered, notes=(TRAINED_ON, *seen.notes))
 
 
 def evaluate(

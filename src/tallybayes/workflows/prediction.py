@@ -7,12 +7,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from threading import Event
 from typing import IO, Any
 
-from tallybayes.model.plans import PREDICTION, PredictPlan
+import numpy as np
+
+from tallybayes.errors import TallyBayesWarning, warn
+from tallybayes.kinds import Categories
+from tallybayes.model import Fitted
+from tallybayes.model.plans import PREDICTION, PredictPlan, source_of
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
-from tallybayes.rendering.words import counted, tallied
+from tallybayes.rendering.words import counted, listed, tallied
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
@@ -39,6 +45,25 @@ class Predicted(Outcome):
         """Return all of it as JSON can hold it."""
         predicted = [{"label": label, "rows": n} for label, n in self.classes]
         return {"rows": self.rows, "predicted": predicted, "columns": list(self.columns)}
+
+
+def warn_of_unseen(fitted: Fitted, table: Any) -> None:
+    """Warn of columns of categories of which no value in the first rows was ever counted."""
+    tally, source = fitted.tally, source_of(table, fitted.tally.schema)
+    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
+        if group in tally.schema.extra or not isinstance(group.kind, Categories):
+            continue
+        for unit, name in enumerate(map(str, tally.schema.names_of(group))):
+            codes, labels = source.columns[name].codes(slice(0, source.n_rows))
+            given = {labels[code] for code in np.unique(codes[codes >= 0]).tolist()}
+            known = block.support(unit, group.kind)
+            if given and known is not None and given.isdisjoint(known.values):
+                warn(
+                    f"no value of column {name!r} in the first {source.n_rows:,} rows was seen in "
+                    f"training, so it tells nothing: {listed(map(repr, sorted(given)), 3)}, where "
+                    f"{listed(map(repr, known.values), 3)} were counted",
+                    TallyBayesWarning,
+                )
 
 
 def predict(
@@ -81,10 +106,13 @@ def predict(
     if not (rows.types_guessed and written.types_guessed):  # otherwise 007 stays 007
         passing |= plain_types(rows.sample.select(list(plan.keep)).schema)
     often: Counter[Label] = Counter()
-    n_rows, begun = 0, False
+    n_rows, begun, looked = 0, False, Event()
     with row_writer(out, to) as writer, expecting(rows, plan.model.schema):
 
         def work(table: Any) -> tuple[Any, list[Any]]:
+            if table.num_rows and not looked.is_set():
+                looked.set()
+                warn_of_unseen(stored.fitted, table)
             found = plan.table(table)
             counts = found.column(PREDICTION).value_counts().to_pylist()
             return writer.encode(found), counts

@@ -176,17 +176,13 @@ def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpe
     # what the model is
     tallybayes report loan.tally -o report.html
     # how good it is too, on rows it has not seen
-    tallybayes report loan.tally --data test.csv -o report.html
+    tallybayes report loan.tally test.csv -o report.html
     # a page with a title of its own, in place of an old one
-    tallybayes report loan.tally --data test.csv --title "Loans 2026" -o report.html --force
+    tallybayes report loan.tally test.csv --title "Loans 2026" -o report.html --force
 """,
     options.MODEL,
-    option(
-        "--data -d",
-        PLACE,
-        "Labelled rows to judge the model by, and others named so.",
-        multiple=True,
-    ),
+    argument("more", PLACE, "Labelled rows to judge the model by.", nargs=-1, metavar="[DATA...]"),
+    option("--data -d", PLACE, "The same, as an option.", multiple=True),
     *options.out("The file to write, such as report.html; - is standard output.", required=True),
     option("--title", "TEXT", "The title of the page."),
     options.LABELS,
@@ -194,19 +190,25 @@ def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpe
     options.READING,
 )
 def report(
-    session: Session, model: str, data: tuple[str, ...], out: str, force: bool, **how: Any
+    session: Session,
+    model: str,
+    more: tuple[str, ...],
+    data: tuple[str, ...],
+    out: str,
+    force: bool,
+    **how: Any,
 ) -> None:
     """Write a report on a model: one page of HTML.
 
     The page needs no network and nothing else: what the model is and where it comes from, its
-    tables and pictures, examples explained, and how to make it again. With --data also its scores
+    tables and pictures, examples explained, and how to make it again. With data also its scores
     with intervals, and warnings where its assumptions do not hold.
     """
     from tallybayes.workflows.reporting import report as reported
 
-    of_data = (IN_READING, "--target", "--weight")
+    of_data, data = (IN_READING, "--target", "--weight"), (*more, *data)
     if not data:
-        refuse("There is no data: name it with --data, or leave out", *of_data)
+        refuse("There is no data: name it behind the model, or leave out", *of_data)
     check_free(session, out, force, (model, *data), binary=False)
     how |= {"data": list(data) or None, "path": None if model == STANDARD else model}
     stored = load_model(model, data)
