@@ -244,9 +244,9 @@ class Schema:
         return replace(self, dates=tuple(kept.items())) if kept else self
 
     @cached_property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self) -> Sequence[str]:
         """The columns as the data have them: those of dates as one."""
-        return inputs_of(self.names, self.dates)
+        return inputs_of(self.names, self.dates) if self.dates else self.names
 
     def laid_out(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a record in which dates are the parts that are counted."""

@@ -18,7 +18,7 @@ MISSING = {
     "pandas booleans": pd.Series([True, None, False, True] * 5, dtype="boolean"),
     "polars": pl.Series([1, None, 0, 1] * 5),
 }
-BOTH = [(tb.NaiveBayes(), X), (tb.SemiNaiveBayes(), X), (tb.GaussianNB(), MATRIX)]
+BOTH = [(tb.NaiveBayes(), X), (tb.SemiNaiveBayes(), X), (tb.NaiveBayes(), MATRIX)]
 
 
 @pytest.mark.parametrize("y", MISSING.values(), ids=MISSING)

@@ -139,7 +139,10 @@ def test_a_column_that_is_wrong_about_new_rows_tells_less_than_nothing():
     found = diagnose(fitted, X, ["h", "s"] * 20)
     assert found.information[0].bits < -1.0
     assert found.information[0].is_misleading
-    assert "worse than no column at all: 'x'; use another family" in found.warnings[0]
+    assert (
+        "worse than no column at all: it is too sure of itself; use another family"
+        in found.warnings[0]
+    )
     assert not told(fitted, X, y)["x"].is_misleading
 
 

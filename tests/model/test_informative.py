@@ -42,7 +42,8 @@ def estimated(documents, y, prior=None, **options):
 def told(columns, values, *numbers):
     """Return what tells anything, by how much: (column, value, ratio, count here, elsewhere)."""
     rows = zip(columns, values, *numbers, strict=False)
-    return sorted((row for row in rows if row[2] > 0.0 and row[3]), key=lambda row: -row[2])
+    telling = (row for row in rows if row[2] > 0.0 and row[3])
+    return sorted(telling, key=lambda row: -row[2] * row[3])
 
 
 def brute_force(documents, y, event, alpha, prior, places):
@@ -70,12 +71,13 @@ def brute_force(documents, y, event, alpha, prior, places):
 
 
 def assert_same(got, expected, n):
-    """Values come by their ratio; what is said about each is what brute force says."""
+    """Values come by ratio times count; what is said about each is what brute force says."""
     assert list(got) == list(expected)
     for label, values in got.items():
         assert all(isinstance(each, InformativeValue) for each in values)
-        ratios = [row[2] for row in expected[label]][:n]
-        assert [each.log_ratio for each in values] == pytest.approx(ratios, rel=1e-10, abs=1e-12)
+        told_in_all = [row[2] * row[3] for row in expected[label]][:n]
+        ours = [each.log_ratio * each.here for each in values]
+        assert ours == pytest.approx(told_in_all, rel=1e-10, abs=1e-12)
         by_value = {row[:2]: row[2:] for row in expected[label]}
         for each in values:
             ratio, here, elsewhere = by_value.pop(each[:2])  # none comes twice
@@ -173,7 +175,7 @@ def by_brute_force(y, columns, alpha, places):
                 ratio = np.log(p[c]) - np.log(mixed)
             rest = np.sum([count[k] for k in others], axis=0)
             found[c] += told(repeat(name), values, ratio, count[c], rest)
-    return {c: sorted(each, key=lambda v: (-v[2], -v[3])) for c, each in found.items()}
+    return {c: sorted(each, key=lambda v: (-v[2] * v[3], -v[3])) for c, each in found.items()}
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

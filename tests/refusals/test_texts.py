@@ -57,7 +57,7 @@ def test_predicting_no_documents_gives_no_labels():
 
 
 WITH_LABELS = {
-    "too few labels": (LABELS[:2], None, r"numbers of samples: \[3, 2\]"),
+    "too few labels": (LABELS[:2], None, "2 labels for 3 rows; give one"),
     "no labels": (None, None, "requires y to be passed"),
     "a missing label": (["spam", None, "ham"], None, "label of row 1 is missing"),
     "too few weights": (LABELS, [1, 1], r"the shape \(2,\), expected"),

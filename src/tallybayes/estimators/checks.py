@@ -8,6 +8,7 @@ data.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     assert_all_finite,
+    check_consistent_length,
     column_or_1d,
     validate_data,
 )
@@ -134,15 +136,30 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
             )
         if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
             y = np.array(y, dtype=object)  # text would swallow the numbers among it
-        y = column_or_1d(_as_numpy(y), warn=True)
+        y = column_or_1d(y, warn=True)
         if y.dtype.kind not in "biuOUT":
-            _refuse_no_classes(y)
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
     if len(y) != n_rows:
+        check_consistent_length(np.broadcast_to(0, n_rows), y)
+    labels: Array = y
+    return labels
+
+
+def named_labels(estimator: Any, y: Any, n_rows: int) -> Array:
+    """Return the same, with errors that name the row, and whole numbers with gaps as such."""
+    y = _as_numpy(y)
+    numbers: Any = np.asarray(y) if hasattr(y, "to_numpy") else y
+    if isinstance(y, list) and any(type(label) is float for label in y):
+        with suppress(TypeError, ValueError):  # of which others have more to say
+            numbers = np.array([np.nan if label is None else label for label in y], np.float64)
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind == "f" and numbers.ndim == 1:
+        _refuse_no_classes(numbers)
+    if hasattr(y, "__len__") and len(y) != n_rows:
         raise TallyBayesError(
             f"there are {len(y):,} labels for {n_rows:,} rows; give one label a row"
         )
-    labels: Array = y
-    return labels
+    return checked_labels(estimator, y, n_rows)
 
 
 def _as_numpy(y: Any) -> Any:
@@ -156,17 +173,14 @@ def _as_numpy(y: Any) -> Any:
 
 
 def _refuse_no_classes(y: Array) -> None:
-    """Refuse labels that are missing, infinite, or measured."""
+    """Refuse decimal numbers that are missing or measured."""
     remedy = "is missing; drop the row or label it"
-    if y.dtype.kind == "f" and len(rows := np.flatnonzero(np.isnan(y)).tolist()):
+    if len(rows := np.flatnonzero(np.isnan(y)).tolist()):
         why = dict.fromkeys(rows, f"the label {remedy}")
-        raise TallyBayesError(f"the label of row {rows[0]} {remedy}", why)
-    assert_all_finite(y, input_name="y")
-    odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else y[:0]
-    if len(odd):
+        raise TallyBayesError(f"Input y contains NaN: the label of row {rows[0]} {remedy}", why)
+    if len(odd := np.flatnonzero(y != np.floor(y))):
         raise TallyBayesError(
             f"Unknown label type: continuous. Row {odd[0]} is labelled {y[odd[0]]:g}, which is "
             "measured rather than one of a few classes; sort the labels into classes, or convert "
             "them to text"
         )
-    check_classification_targets(y)

@@ -19,6 +19,7 @@ from tallybayes.estimators.checks import (
     checked_weights,
     has_names,
     is_table,
+    named_labels,
     unmixed,
 )
 from tallybayes.evidence.appraisal import appraised
@@ -405,7 +406,7 @@ class NaiveBayes(TallyClassifier):
             raise TallyBayesError(f"X has no {what}; fit needs some")
         if reset and not later:
             self._spec.require(source.names)
-        labels, target = checked_labels(self, y, source.n_rows), _target(y, source.names)
+        labels, target = named_labels(self, y, source.n_rows), _target(y, source.names)
         if reset and not later and labels.dtype.kind in "iuf":
             refuse_quantity("y", encode(labels, "y").labels, len(labels))
         weights = checked_weights(sample_weight, source.n_rows)

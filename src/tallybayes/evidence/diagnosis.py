@@ -44,6 +44,7 @@ from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telli
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, selected, taken
+from tallybayes.sources.dates import laid_out
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint
 
@@ -323,6 +324,7 @@ class _Rows(NamedTuple):
         """Read the rows, at most so many; `notes` say which were left out."""
         model = model_of(fitted)
         source = fitted.source_of(X) if hasattr(fitted, "source_of") else as_source(X)
+        source = laid_out(source, model.schema.dates, model.schema.names)
         labels = encode_classes(y, source.n_rows)
         place = {label: k for k, label in enumerate(model.classes)}
         codes = np.array([place.get(label, -1) for label in labels.labels], np.int64)[labels.codes]
@@ -621,7 +623,13 @@ def _warnings(
             f"that no other can save it: {_named(zero)}; smooth with alpha above 0, use another "
             "family, or drop them"
         )
-    if wrong := [repr(each.column) for each in misleading if not each.assigns_zero]:
+    wrong = [repr(each.column) for each in misleading if not each.assigns_zero]
+    if wrong and len(information) == 1:
+        yield (
+            f"column {wrong[0]}, the only one, predicts these rows worse than no column at all: it "
+            'is too sure of itself; use another family, or calibration="weights"'
+        )
+    elif wrong:
         yield (
             "columns tell less than nothing, for alone they predict these rows worse than no "
             f"column at all: {_named(wrong)}; use another family, or drop them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -44,7 +45,8 @@ def most_informative(
 ) -> dict[Label, list[InformativeValue]]:
     """Return for each class up to n words, or values, that were seen in it and speak most for it.
 
-    They are weighed by log P(w | c) - log P(w | other classes), the others mixed by their priors.
+    The evidence of a value is log P(w | c) - log P(w | other classes), the others mixed by their
+    priors; what tells most has most of it in all: evidence times how often the value occurs in c.
     A model with a column of text is asked for words, unless another column is named; any other
     model for the categories, intervals, columns of yes or no that are on, and counts that tell
     most. Of a column of numbers no single value tells anything.
@@ -119,11 +121,12 @@ def _most(
         ratios = _against_others(entries.log_p[:, places], safe_log(of.prior)[places])
         counts = entries.counts[:, places]
         rest = _of_others(np.add, counts)
-        for values, ratio, here, elsewhere in zip(
-            most.values(), ratios.T, counts.T, rest.T, strict=True
+        for c, (values, ratio, here, elsewhere) in enumerate(
+            zip(most.values(), ratios.T, counts.T, rest.T, strict=True)
         ):
             telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)) & asked)
-            best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
+            much = _evidence(ratio[telling], here[telling], entries.log_p[telling, places[c]])
+            best = telling[np.lexsort((-here[telling], -much))][:n]
             numbers = (x[best].tolist() for x in (ratio, here, elsewhere))
             values += [
                 InformativeValue(names[entries.units[e]], entries.values[e], *said)
@@ -131,11 +134,21 @@ def _most(
             ]
 
     def rank(value: InformativeValue) -> tuple[float, ...]:
-        return -value.log_ratio, -np.nan_to_num(value.here), order.get(value.column, len(order))
+        often = 1.0 if math.isnan(value.here) else value.here
+        place = order.get(value.column, len(order))
+        return -value.log_ratio * often, -np.nan_to_num(value.here), place
 
     if not some:
         return None
     return {label: sorted(values, key=rank)[:n] for label, values in most.items()}
+
+
+def _evidence(ratio: Floats, here: Floats, log_p: Floats) -> Floats:
+    """Return what values tell in all: the evidence of each as often as it occurs.
+
+    A word that is found once may be thousands of times as probable in its class, and tells little.
+    """
+    return ratio * np.where(np.isnan(here), np.exp(log_p), here)
 
 
 def _against_others(logs: Floats, log_prior: Floats) -> Floats:
