@@ -236,8 +236,9 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         )
         require(len(kinds) == len(reasons) == len(names))
         schema = Schema(names, kinds, reasons, self.target, (), self.dates)
-        require(len(dict(self.dates)) == len(self.dates))
-        require(set(schema.inputs).issuperset(dict(self.dates)))
+        if self.dates:
+            require(len(dict(self.dates)) == len(self.dates))
+            require(set(schema.inputs).issuperset(dict(self.dates)))
         for kind, units in self.extra:
             places = [place for unit in units for place in unit]
             require(all(0 <= place < len(names) for place in places))
