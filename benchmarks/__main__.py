@@ -13,6 +13,7 @@ from benchmarks.speed import (
     explanations,
     files,
     live,
+    mail,
     service,
     spark,
     text,
@@ -36,6 +37,7 @@ PARTS = {
     "evidence": evidence.part,
     "files": files.part,
     "live": live.part,
+    "mail": mail.part,
     "service": service.part,
     "spark": spark.part,
 }

@@ -6,7 +6,7 @@ python -m benchmarks.accuracy text      some of them; the others stay as they we
 
 import sys
 
-from benchmarks.accuracy import calibrated, evidence, tables, text, words
+from benchmarks.accuracy import calibrated, evidence, mail, tables, text, words
 from benchmarks.run import DATA, Page
 
 FIRST = (
@@ -19,6 +19,7 @@ PARTS = {
     "calibrated": calibrated.part,
     "text": text.part,
     "words": words.part,
+    "mail": mail.part,
 }
 PAGE = Page("accuracy", "Accuracy", FIRST, PARTS)
 

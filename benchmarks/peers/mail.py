@@ -29,6 +29,7 @@ class Peer:
 
     name = program = ""
     bulk = True  # whether learning many mails at once does the same as one after the other
+    pid: int | None = None  # of the process that does the work, if it is one that runs on
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -145,6 +146,8 @@ class SpamAssassin(Peer):
             ["perl", str(HERE / "spamassassin.pl"), str(folder)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+        self.pid = self._process.pid
 
     def _ask(self, what: str, paths: Sequence[Path]) -> list[str]:
         writing, reading = self._process.stdin, self._process.stdout

@@ -47,16 +47,14 @@ def test_a_header_tells_by_its_names_their_order_and_the_shapes_of_its_ids():
     assert not any("2001" in token or "20020801" in token for token in headers)  # a date of its own
 
 
-def test_the_way_of_a_message_tells_hosts_prefixes_and_delay():
+def test_the_way_of_a_message_tells_hosts_and_prefixes():
     raw = (
         b"Received: from [10.9.8.7] (unknown [203.0.113.5]) by mx.example.org with SMTP;"
         b" Tue, 2 Jan 2001 12:00:00 +0000\nDate: Sun, 31 Dec 2000 12:00:00 +0000\n\n"
     )
     found = of(raw, "received")
     assert {"203.0", "203.0.113", "203.0.113.5", "mx.example.org", "example.org"} <= found
-    assert {"hops:1", "first:nameless", "first:helo:address", "delay:long"} <= found
-    later = raw.replace(b"Sun, 31 Dec 2000", b"Fri, 31 Dec 2032")
-    assert "delay:<-day" in of(later, "received")
+    assert {"hops:1", "first:nameless", "first:helo:address"} <= found
 
 
 def test_links_tell_their_hosts_and_parts():

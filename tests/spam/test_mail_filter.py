@@ -16,7 +16,7 @@ from tallybayes.spam.features import features
 from tallybayes.spam.mail_filter import MailFilter, changing_filter
 from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import beside, opened
-from tallybayes.spam.training import HeldOut, MailSample, scale, train, weigh
+from tallybayes.spam.training import GROWTH, GrowingFilter, HeldOut, MailSample, scale, train, weigh
 from tallybayes.spam.verdict import Cutoffs, judge, probability_of
 from tallybayes.workflows import explain
 
@@ -263,3 +263,31 @@ def test_messages_alone_say_which_weights_they_get():
     held = weigh(made, [columns for columns, _ in rows], [label for _, label in rows])
     assert len(held.log_odds) == len(SORTED)
     assert made.noted["held_out"]["ham"] == 30
+
+
+def test_tokens_are_dropped_while_mail_is_learnt_when_they_are_too_many(monkeypatch):
+    whole = taught(SORTED)
+    monkeypatch.setattr("tallybayes.spam.mail_filter.MOST_TOKENS", 200)
+    monkeypatch.setattr("tallybayes.spam.mail_filter.SETTLED", 10)
+    made = MailFilter()
+    for message, label in SORTED:
+        made.learn(message, label)
+    made.settle()
+    kept, all_of_them = (
+        sum(column.tokens for column in each.lookup.columns.values()) for each in (made, whole)
+    )
+    assert 200 < kept < all_of_them
+    right = [(made.classify(message).log_odds > 0) == (label == "spam") for message, label in NEW]
+    assert sum(right) > 55
+
+
+def test_a_growing_filter_weighs_its_tokens_as_mail_comes_in():
+    growing, learnt = GrowingFilter(), 0
+    for message, label in [*SORTED, *NEW]:
+        learnt += growing.learn(message, label) == "learnt"
+        assert growing.learn(message, label) == "known"
+    weighed = growing.filter.fitted.recipe.calibration
+    assert learnt / GROWTH <= weighed.rows <= learnt
+    assert growing.filter.noted["held_out"]["ham"] > 20
+    growing.learn(SORTED[0][0], "ham" if SORTED[0][1] == "spam" else "spam")
+    assert growing.filter.fitted.tally.rows.sum() == learnt

@@ -131,7 +131,7 @@ def test_a_table_is_read_from_its_file_where_it_stands(tmp_path):
     taught(ROWS).save(path)
     lookup, read = MailFilter.open(path).lookup, opened(path)
     assert said_by_lookup(read, ROWS) == said_by_lookup(lookup, ROWS)
-    assert read.extra == {"cutoffs": [0.1, 0.995]}
+    assert read.extra == {"cutoffs": [0.25, 0.98]}
     thawed = read.thawed()
     thawed.add(*ROWS[0])
     lookup.add(*ROWS[0])

@@ -8,9 +8,8 @@ within its date, long words) is taken by its shape, because it would never be me
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from email.utils import mktime_tz, parsedate_tz
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
+from itertools import islice, pairwise
 
 from tallybayes.spam.hypertext import read_html, seems_html
 from tallybayes.spam.messages import MailPart, Message
@@ -23,7 +22,6 @@ LONGEST_WORD = 20
 MOST_WORDS = 4_000  # tokens of a column
 RUN, LONGEST_RUN = 4, 120  # letters of a token, and of what they are taken from
 MOST_HOPS, MOST_LINKS = 12, 150
-HOUR, DAY = 3_600, 86_400
 
 _WORD = re.compile(r"""[^\s<>"'()\[\]{},;:!?=/\\|*_#~^`]+""")
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+")
@@ -35,6 +33,7 @@ _FROM = re.compile(
     r"from\s+(\S{1,80})(?:\s+\(([^()]{0,120}(?:\([^()]{0,80}\))?[^()]{0,80})\))?", re.I
 )
 _WITH = re.compile(r"\bwith\s+([\w-]{1,20})", re.I)
+_ZONE, _AFTER_HOST = re.compile(r"[+-]\d{4}"), re.compile(r"[:?#&\s]")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[a-zA-Z]+")
 _SENDERS = {"from", "reply-to", "sender", "return-path", "x-sender", "errors-to", "resent-from"}
 _RECIPIENTS = {"to", "cc", "bcc", "resent-to", "apparently-to", "delivered-to", "x-original-to"}
@@ -44,6 +43,9 @@ _OPAQUE = re.compile(
     r"(?:dkim-signature|domainkey-signature|arc-|x-google-|x-gm-|x-face|face|autocrypt|"
     r"x-ms-|thread-index|x-originalarrivaltime|x-mimetrack|x-uidl|x-me-|x-received)"
 )
+_USUAL = ("from", "to", "date", "message-id", "subject", "mime-version", "content-type")
+
+Tokens = dict[str, list[str]]  # by column
 
 
 def features(message: Message) -> dict[str, str]:
@@ -61,44 +63,39 @@ def features(message: Message) -> dict[str, str]:
     >>> columns["subject"], columns["letters"][:14], columns["body"]
     ('buy now', '^ann ann_ nn_<', 'cheap watches')
     """
-    tokens: dict[str, dict[str, None]] = {column: {} for column in COLUMNS}
-    for column, token in _tokens(message):
-        of = tokens[column]
-        if len(of) < MOST_WORDS:
-            of["_".join(token.split())] = None
-    return {column: " ".join(found) for column, found in tokens.items()}
-
-
-def _tokens(message: Message) -> Iterator[tuple[str, str]]:
-    yield from header_tokens(message.headers)
-    words: list[str] = []
+    tokens: Tokens = {column: [] for column in COLUMNS}
+    _add_header(tokens, message.headers)
     links: list[str] = []
     for piece in message.pieces:
-        yield from _of_piece(piece)
-        if piece.text is None:
-            continue
-        text = piece.text
-        links += _LINK.findall(text)
-        if piece.kind == "text/html" or seems_html(text):
-            page = read_html(text)
-            yield from (("html", tag) for tag in page.tags)
-            yield from (("html", f"hidden:{word}") for word in _words(page.hidden[:2_000]))
-            links += page.addresses
-            text = page.seen
-            yield "html", f"seen:{_size(len(text))}"
-        words += _words(text)
-    yield from (("body", word) for word in words)
-    yield "parts", f"words:{_size(len(words))}"
+        tokens["parts"] += _of_piece(piece)
+        if piece.text is not None:
+            links += _add_text(tokens, piece.text, piece.kind == "text/html")
+    tokens["parts"].append(f"words:{_size(len(tokens['body']))}")
     for link in dict.fromkeys(links[: 4 * MOST_LINKS]):
-        yield from (("links", token) for token in _of_link(link))
-    yield "links", f"links:{_size(len(links))}"
+        tokens["links"] += _of_link(link)
+    tokens["links"].append(f"links:{_size(len(links))}")
+    return {column: " ".join([*dict.fromkeys(of)][:MOST_WORDS]) for column, of in tokens.items()}
+
+
+def _add_text(tokens: Tokens, text: str, is_html: bool) -> list[str]:
+    """Add what a text tells; return its links."""
+    links = _LINK.findall(text) if "://" in text or "www." in text.lower() else []
+    if is_html or seems_html(text):
+        page = read_html(text)
+        links += page.addresses
+        text = page.seen
+        tokens["html"] += page.tags
+        tokens["html"] += [f"hidden:{word}" for word in _words(page.hidden[:2_000])]
+        tokens["html"].append(f"seen:{_size(len(text))}")
+    tokens["body"] += _words(text)
+    return links
 
 
 def _words(text: str) -> list[str]:
     """Return the words of a text in lower case; long ones by their shape and their parts."""
     words = []
-    for word in _WORD.findall(text):
-        word = word.strip(".-&").lower()
+    for found in _WORD.findall(text.lower()):
+        word = found.strip(".-&")
         if 2 <= len(word) <= LONGEST_WORD:
             words.append(word)
         elif len(word) > LONGEST_WORD:
@@ -123,139 +120,121 @@ def letters(text: str) -> list[str]:
     return [whole[k : k + RUN] for k in range(max(len(whole) - RUN + 1, 1))]
 
 
-def header_tokens(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Go through what a header tells: who, from where, by which program, in which order."""
+def _add_header(tokens: Tokens, headers: Iterable[tuple[str, str]]) -> None:
+    """Add what a header tells: who, from where, by which program, in which order."""
     hops: list[str] = []
     names: list[str] = []
-    dates: dict[str, str] = {}
+    told = tokens["headers"]
     for name, value in headers:
         name = name[:40]
         if name == "received":
             hops.append(value)
-        elif not names or names[-1] != name:
+            continue
+        if not names or names[-1] != name:
             names.append(name)
         if name == "subject":
-            yield from (("subject", word) for word in _words(value))
-            yield from (("letters", run) for run in letters(value))
-            yield from (("subject", f"sign:{sign}") for sign in set(value) & set("!?$%*[]#~"))
+            tokens["subject"] += _words(value)
+            tokens["subject"] += [f"sign:{sign}" for sign in set(value) & set("!?$%*[]#~")]
+            tokens["letters"] += letters(value)
         elif name in _SENDERS or name in _RECIPIENTS:
-            column = "sender" if name in _SENDERS else "recipients"
+            tokens["sender" if name in _SENDERS else "recipients"] += _of_people(name, value)
             if name == "from":
-                yield from (("letters", run) for run in letters(value))
-            yield from ((column, token) for token in _of_people(name, value))
+                tokens["letters"] += letters(value)
         elif name == "date":
-            dates["sent"] = value
-            yield from (("headers", token) for token in _of_date(value))
+            told += _of_date(value)
         elif name in _IDS:
-            yield from (("headers", token) for token in _of_id(name, value))
-        elif name != "received" and not _OPAQUE.match(name):
-            yield from (("headers", f"{name}:{word}") for word in _words(value)[:60])
-    yield from (("headers", f"has:{name}") for name in names)
-    yield from (("headers", f"order:{a}>{b}") for a, b in pairwise(names))
-    yield from (("headers", f"lacks:{name}") for name in _USUAL - {*names})
-    yield from (("received", token) for token in _of_route(hops))
-    if hops and "sent" in dates:
-        yield "received", _delay(dates["sent"], hops[0].rpartition(";")[2])
+            told += _of_id(name, value)
+        elif not _OPAQUE.match(name):
+            told += [f"{name}:{word}" for word in _words(value)[:60]]
+    told += [f"has:{name}" for name in names]
+    told += [f"order:{a}>{b}" for a, b in pairwise(names)]
+    told += [f"lacks:{name}" for name in _USUAL if name not in names]
+    tokens["received"] += _of_route(hops)
 
 
-_USUAL = {"from", "to", "date", "message-id", "subject", "mime-version", "content-type"}
-
-
-def _of_people(name: str, value: str) -> Iterator[str]:
-    """Go through the words, addresses and domains of a header that names people."""
-    yield from (f"{name}:{word}" for word in _words(value)[:80])
-    for found in list(_ADDRESS.finditer(value))[:10]:
-        yield from (f"{name}@{end}" for end in _ends(found[1], 3))
+def _of_people(name: str, value: str) -> list[str]:
+    """Return the words, addresses and domains of a header that names people."""
+    tokens = [f"{name}:{word}" for word in _words(value)[:80]]
+    for found in islice(_ADDRESS.finditer(value), 10):
+        tokens += [f"{name}@{end}" for end in _ends(found[1], 3)]
         if name in ("from", "return-path"):
-            yield f"{name}~{_shape(found[0].partition('@')[0])}"
+            tokens.append(f"{name}~{_shape(found[0].partition('@')[0])}")
     if name in ("to", "cc"):
-        yield f"{name}#{_size(value.count('@'))}"
+        tokens.append(f"{name}#{_size(value.count('@'))}")
     elif '"' in value:
-        yield f"{name}:quoted"
+        tokens.append(f"{name}:quoted")
+    return tokens
 
 
-def _of_date(value: str) -> Iterator[str]:
-    """Go through how a date is written and its time zone; when it is tells only of a corpus."""
-    yield f"date:{_shape(value)}"
-    zone = re.search(r"[+-]\d{4}", value)
-    yield f"zone:{zone[0] if zone else 'none'}"
+def _of_date(value: str) -> list[str]:
+    """Return how a date is written and its time zone; when it is tells only of a corpus."""
+    zone = _ZONE.search(value)
+    return [f"date:{_shape(value)}", f"zone:{zone[0] if zone else 'none'}"]
 
 
-def _of_id(name: str, value: str) -> Iterator[str]:
-    """Go through the shape of an id, and the domain that made it."""
-    last = value.split()[-1] if value.split() else ""
-    local, _, domain = last.strip("<>").rpartition("@")
-    if name == "message-id":
-        yield f"id:{_shape(local)}"
-        yield f"id#{len(local)}"
-    yield from (f"{name}@{end[:60]}" for end in _ends(domain, 3))
+def _of_id(name: str, value: str) -> list[str]:
+    """Return the shape of an id, and the domain that made it."""
+    local, _, domain = (value.split() or [""])[-1].strip("<>").rpartition("@")
+    tokens = [f"{name}@{end[:60]}" for end in _ends(domain, 3)]
+    return [f"id:{_shape(local)}", f"id#{len(local)}", *tokens] if name == "message-id" else tokens
 
 
-def _of_route(hops: list[str]) -> Iterator[str]:
-    """Go through the stations of a message: hosts, prefixes of addresses, how they speak."""
-    yield f"hops:{min(len(hops), MOST_HOPS)}"
+def _of_route(hops: list[str]) -> list[str]:
+    """Return the stations of a message: hosts, prefixes of addresses, how they speak."""
+    tokens = [f"hops:{min(len(hops), MOST_HOPS)}"]
     for place, hop in enumerate(hops[:MOST_HOPS]):
-        for found in _HOST.findall(hop):
-            yield from _ends(found, 3)
-        for ip in _IP.findall(hop):
-            yield from (".".join(ip[:k]) for k in (1, 2, 3, 4))
-        spoken = _WITH.search(hop)
-        said = _FROM.search(hop)
+        for host in dict.fromkeys(_HOST.findall(hop)):
+            tokens += _ends(host, 3)
+        for a, b, c, d in _IP.findall(hop):
+            tokens += [a, f"{a}.{b}", f"{a}.{b}.{c}", f"{a}.{b}.{c}.{d}"]
+        spoken, said = _WITH.search(hop), _FROM.search(hop)
         first = "first:" if place == len(hops) - 1 else ""
-        yield f"{first}with:{spoken[1].lower() if spoken else 'nothing'}"
-        yield f"{first}form:{_shape(hop.partition(';')[0])[:60]}"
+        tokens.append(f"{first}with:{spoken[1].lower() if spoken else 'nothing'}")
+        tokens.append(f"{first}form:{_shape(hop.partition(';')[0])}")
         if said:
             helo, known = said[1].strip("[]").lower(), (said[2] or "").lower()
             form = "address" if _IP.match(helo) else "host" if "." in helo else "word"
-            yield f"{first}helo:{form}"
-            if "unknown" in known or (known and not _HOST.search(known)):
-                yield f"{first}nameless"
-            if known and _HOST.search(known) and helo not in known:
-                yield f"{first}helo:other"
+            tokens.append(f"{first}helo:{form}")
+            named = known and _HOST.search(known)
+            if known and (not named or "unknown" in known):
+                tokens.append(f"{first}nameless")
+            if named and helo not in known:
+                tokens.append(f"{first}helo:other")
+    return tokens
 
 
-def _delay(sent: str, arrived: str) -> str:
-    """Return how long a message was under way, by its own date."""
-    try:
-        a, b = parsedate_tz(sent), parsedate_tz(arrived)
-        gap = mktime_tz(b) - mktime_tz(a) if a and b else None
-    except (ValueError, OverflowError, TypeError, IndexError):
-        gap = None
-    if gap is None:
-        return "delay:unknown"
-    steps = ((-DAY, "<-day"), (-HOUR, "<-hour"), (-60, "<0"), (HOUR, "hour"), (DAY, "day"))
-    return "delay:" + next((name for most, name in steps if gap < most), "long")
-
-
-def _of_link(link: str) -> Iterator[str]:
-    """Go through the host of an address, by its ends; paths differ from mail to mail."""
+def _of_link(link: str) -> list[str]:
+    """Return the host of an address, by its ends; paths differ from mail to mail."""
     scheme, _, rest = link.lower().rpartition("://")
-    if scheme or ":" in rest[:12].partition("/")[0]:
-        yield f"{(scheme or rest.partition(':')[0])[:10]}:"
     place = rest.partition("/")[0]
+    tokens = []
+    if scheme or ":" in place[:12]:
+        tokens.append(f"{(scheme or place.partition(':')[0])[:10]}:")
     _user, at, host = place.rpartition("@")
-    host = re.split(r"[:?#&]", host, maxsplit=1)[0][:80]
-    if at and not link.lower().startswith("mailto"):
-        yield "has:user"
+    host = _AFTER_HOST.split(host, maxsplit=1)[0][:80]
+    if at and scheme:
+        tokens.append("has:user")
     if "%" in host:
-        yield "has:escaped"
+        tokens.append("has:escaped")
     if _IP.fullmatch(host):
-        yield "has:address"
-        yield from (f"host:{'.'.join(host.split('.')[:k])}" for k in (2, 3, 4))
-    else:
-        yield from (f"host:{end}" for end in _ends(host, 4))
+        a, b, c, _d = host.split(".")
+        return [*tokens, "has:address", f"host:{a}.{b}", f"host:{a}.{b}.{c}", f"host:{host}"]
+    return [*tokens, *(f"host:{end}" for end in _ends(host, 4))]
 
 
-def _of_piece(piece: MailPart) -> Iterator[tuple[str, str]]:
-    """Go through what a part is called, and how it is made."""
-    yield "parts", f"type:{piece.kind[:60]}"
-    yield "parts", f"charset:{(piece.charset or 'none')[:40].lower()}"
-    yield "parts", f"type:{piece.kind[:40]}:{piece.encoding.partition(' ')[0] or 'none'}"
+def _of_piece(piece: MailPart) -> list[str]:
+    """Return what a part is called, and how it is made."""
+    tokens = [
+        f"type:{piece.kind[:60]}",
+        f"charset:{piece.charset[:40].lower() or 'none'}",
+        f"type:{piece.kind[:40]}:{piece.encoding or 'none'}",
+    ]
     if piece.boundary:
-        yield "parts", f"boundary:{_shape(piece.boundary)}"
+        tokens.append(f"boundary:{_shape(piece.boundary)}")
     if piece.name:
-        yield "parts", f"ending:{piece.name.lower().rpartition('.')[2][:10]}"
-        yield from (("parts", f"name:{word}") for word in _words(piece.name)[:20])
+        tokens.append(f"ending:{piece.name.lower().rpartition('.')[2][:10]}")
+        tokens += [f"name:{word}" for word in _words(piece.name)[:20]]
+    return ["_".join(token.split()) for token in tokens]
 
 
 def _shape(text: str) -> str:

@@ -52,6 +52,7 @@ TEXT = Text(
 FIRST = 0.3  # the weight of all tokens until there is enough mail to weigh them
 DIGEST = 16  # bytes
 SETTLED = 256  # messages that are counted together
+MOST_TOKENS = 500_000  # beyond, those that were met once are dropped
 KEPT = "mail"  # where the filter's own data are in a model file
 
 Learnt = Literal["learnt", "known", "corrected"]
@@ -90,6 +91,7 @@ class MailFilter:
         self.lookup = lookup_of(self._stored.fitted)
         self._waiting: list[tuple[dict[str, str], str, int]] = []
         self._since = [0, 0]  # learnt and unlearnt since it was loaded
+        self._room = MOST_TOKENS  # until some are dropped
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> MailFilter:
@@ -156,13 +158,22 @@ class MailFilter:
         self._waiting = []
         fitted = Fitted(tally, self._stored.fitted.recipe)
         self._stored = replace(self._stored, fitted=fitted)
+        if self._tokens > self._room:
+            self.drop_rare(self._room)
+            self._room = max(MOST_TOKENS, 5 * self._tokens // 4)
+
+    @property
+    def _tokens(self) -> int:
+        return sum(column.tokens for column in self.lookup.columns.values())
 
     def drop_rare(self, most: int) -> int:
         """Drop the tokens that one message has, if there are more than that; return how many.
 
         A message whose tokens were dropped is unlearnt but for those.
         """
-        tally, before = self.fitted.tally, sum(each.tokens for each in self.lookup.columns.values())
+        if self._waiting:
+            self.settle()
+        tally, before = self._stored.fitted.tally, self._tokens
         if before <= most:
             return 0
         blocks: Any = [block.of_documents(2) for block in cast(Any, tally.blocks)]
@@ -170,7 +181,7 @@ class MailFilter:
         fitted = Fitted(tally, self._stored.fitted.recipe)
         self._stored = replace(self._stored, fitted=fitted)
         self.lookup = lookup_of(fitted)
-        return before - sum(each.tokens for each in self.lookup.columns.values())
+        return before - self._tokens
 
     @property
     def fitted(self) -> Fitted:

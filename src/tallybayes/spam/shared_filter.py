@@ -22,10 +22,10 @@ from msgspec import Struct, msgpack
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.spam.features import features
-from tallybayes.spam.mail_filter import DIGEST, Learnt, MailFilter
+from tallybayes.spam.mail_filter import DIGEST, MOST_TOKENS, Learnt, MailFilter
 from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import CLASSES, HAM, SPAM, Own, Rules, TokenTable
-from tallybayes.spam.training import FEWEST, GROWTH, MOST_TOKENS, weigh
+from tallybayes.spam.training import FEWEST, GROWTH, weigh
 from tallybayes.spam.verdict import Cutoffs, Verdict, judge, probability_of
 from tallybayes.store import Event, Logged, Store, Turn
 from tallybayes.store.events import EventsGone

@@ -119,11 +119,13 @@ class TokenTable:
         if not self.keys:
             self.keys, self.hams, self.spams, self.weights = slots_of(FEWEST)
 
-    def _find(self, person: tuple[bytes, int], token: str) -> int:
+    def _find(self, person: tuple[Any, int], token: str) -> int:
         """Return the slot of a token, or minus one more than the slot where it would be."""
-        name, column = person
-        told = blake2b(token.encode("utf-8", "replace"), digest_size=8, person=name).digest()
-        return self.find((int.from_bytes(told, "little") >> 64 - HASHED or 1) | column)
+        begun, column = person
+        hashed = begun.copy()
+        hashed.update(token.encode("utf-8", "replace"))
+        told = int.from_bytes(hashed.digest(), "little")
+        return self.find((told >> 64 - HASHED or 1) | column)
 
     def find(self, key: int) -> int:
         """Return the slot of a key, or minus one more than the slot where it would be."""
@@ -142,9 +144,11 @@ class TokenTable:
         self._key = key
         return -1 - place
 
-    def person(self, name: str) -> tuple[bytes, int]:
-        """Return what tells the tokens of a column from those of others."""
-        return name.encode()[:PERSON], list(self.columns).index(name) << HASHED
+    def person(self, name: str) -> tuple[Any, int]:
+        """Return what tells the tokens of a column from those of others: a hash that is begun."""
+        return blake2b(digest_size=8, person=name.encode()[:PERSON]), list(self.columns).index(
+            name
+        ) << HASHED
 
     def prior(self, own: Own | None = None) -> float:
         """Return the log-odds of a message of which nothing is known."""

@@ -38,7 +38,6 @@ MOST_WEIGHED = 20_000  # messages that weights are fitted on: of more, some draw
 MOST_HELD_OUT = 6_000  # messages on which is found how sure the filter may be
 FEWEST = 20  # messages of each class from which on weights are fitted
 FOLDS = 4
-MOST_TOKENS = 1_000_000  # of which those that were met once are dropped
 STEPS = 50
 GROWTH = 1.3  # times as much mail has come when tokens are weighed again
 PULLS = Pulls(word=0.05, mean=2.0)  # tokens of mail differ more than words of other texts
@@ -199,7 +198,6 @@ def weigh(
     Returns what was said of messages that were held out; None where they are too few for weights,
     so that all tokens keep the same.
     """
-    mail.drop_rare(MOST_TOKENS)
     y = np.array(labels)
     if min((y == label).sum() for label in CLASSES) < FEWEST:
         return None
