@@ -21,7 +21,7 @@ from tallybayes.validation import k_fold
 from tallybayes.validation.folds import Fold, Folds, check_refits, folds_of
 from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
+from tallybayes.validation.prepared import NeedsRefit, Preparable, Prepared
 from tallybayes.validation.progress import progress
 
 
@@ -69,7 +69,7 @@ def cross_val(
     >>> held.labels.tolist()
     ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
     """
-    if isinstance(X, Mapping) and not isinstance(model, TallyEstimator):
+    if isinstance(X, Mapping) and not isinstance(model, Preparable):
         import pyarrow as pa
 
         X = pa.table(dict(X))  # which scikit-learn's classifiers take, and mappings they do not
@@ -100,7 +100,7 @@ def prepare(
 
     if not hasattr(model, "fit") or isinstance(model, type):
         raise TallyBayesError(f"the model is {model!r}; give an estimator such as NaiveBayes()")
-    if isinstance(model, TallyEstimator):
+    if isinstance(model, Preparable):
         return model.prepare(X, y, sample_weight, known=known)
     if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TallyBayesError(

@@ -44,7 +44,7 @@ class NeedsRefit:
 
 
 @runtime_checkable
-class TallyEstimator(Protocol):
+class Preparable(Protocol):
     """An estimator whose models follow from tallies, so that rows are counted once for them all."""
 
     def prepare(
