@@ -249,6 +249,18 @@ def test_an_export_is_a_model_file_that_says_what_was_learnt(loans):
     assert exported.provenance.history[-1] == "live: 10 learnt, 2 forgotten"
 
 
+def test_a_log_that_begins_anew_is_followed_from_its_beginning(store, loans):
+    """It was deleted, or the database was restored from a backup."""
+    drawn = rows(45)
+    loans.learn(told(drawn[:40]))
+    assert loans.catch_up(40) == loans.catch_up(39) == 40  # an old look takes nothing back
+    store.remove("loans")
+    other = LiveModel.open(store, "loans", stored())
+    other.learn(told(drawn[40:], start=40))
+    assert loans.catch_up(store.logs()["loans"]) == other.catch_up() == 5
+    same(loans.fitted.tally, tally_of(FIRST + drawn[40:], loans.fitted.tally.schema))
+
+
 def test_a_log_without_a_model_is_an_error(store):
     with pytest.raises(TallyBayesError, match="the store has no model 'nothing'"):
         LiveModel.open(store, "nothing")
