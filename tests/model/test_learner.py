@@ -363,3 +363,13 @@ def test_threads_that_learn_and_score_at_once_take_turns():
         thread.join()
     assert sums == pytest.approx([1.0] * len(many))
     assert_same_tally(ours.fitted.tally, counted(MIXED, [*SIX, *many]))
+
+
+def test_a_class_of_which_what_is_stated_by_class_knows_nothing_is_refused():
+    p = tb.ByClass({"yes": 0.5, "no": 0.5})
+    tally = tb.Tally.of({"c": ["a", "b"]}, ["yes", "no"])
+    learner = Learner(Fitted(tally, Recipe(columns={"c": tb.Categorical(m=3, p=p)})))
+    with pytest.raises(tb.TallyBayesError):
+        learner.learn({"c": "a"}, "new")
+    assert learner.fitted.tally == tally
+    assert set(learner.posterior_of({"c": "a"})) == {"yes", "no"}

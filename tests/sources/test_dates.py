@@ -176,6 +176,10 @@ def test_how_long_something_takes_is_a_number_of_seconds():
         assert model.model_.column("took").factor.parameters.entries is not None
         found = model.predict_proba({"took": [90.0 * k for k in range(N)]})
         np.testing.assert_allclose(model.predict_proba({"took": form}), found, rtol=1e-12)
+        for one in (taken[3], np.timedelta64(270, "s"), np.timedelta64(270_000, "ms")):
+            posterior = model.model_.posterior_of({"took": one})
+            np.testing.assert_allclose([*posterior.values()], found[3], rtol=1e-9)
+            assert "270" in str(model.explain({"took": one}))
 
 
 def test_learners_take_dates_and_models_merge_if_their_zones_agree():

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -252,3 +253,16 @@ def test_a_file_that_is_open_is_written_to_and_stays_open(tmp_path, stored, smal
         assert len(out.getvalue()) > 100
         with pytest.raises(pa.ArrowInvalid):
             (parquet.read_table if to == "parquet" else ipc.open_file)(io.BytesIO(out.getvalue()))
+
+
+def test_a_column_of_which_no_value_was_seen_in_training_is_named(tmp_path):
+    seen = {"c": ["r", "g"] * 20, "x": [1.0, 2.0] * 20, "y": ["p", "q"] * 20}
+    stored = train(seen, "y", ModelSpec(plain=True)).stored
+    out = tmp_path / "out.csv"
+    with pytest.warns(
+        tb.TallyBayesWarning, match=r"no value of column 'c' in the first 2 rows.*'R'"
+    ):
+        predict(stored, {"c": ["R", None], "x": [1.0, 2.0]}, out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predict(stored, {"c": ["R", "g"], "x": [1.0, 2.0]}, out)

@@ -24,6 +24,7 @@ from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Folded, Part, Renderable, Table, plain
 from tallybayes.rendering.words import LONGEST, label, listed, odds as odds_text, probability
 from tallybayes.sources import Frame, Source, as_source, record_at
+from tallybayes.sources.columns import in_seconds
 from tallybayes.sources.labels import Label, is_missing
 
 if TYPE_CHECKING:
@@ -548,6 +549,7 @@ def record_in(model: Model, source: Source, row: int) -> dict[str, Any]:
 
 def plain_value(value: Any) -> Any:
     """Return a value of a record as Python has it: None where it is missing."""
+    value = in_seconds(value)
     if is_missing(value):
         return None
     if isinstance(value, bytes | bytearray):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,6 +24,13 @@ PYTHON_TYPES: dict[Any, ColumnType] = {
     str: "text",
 }
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
+
+
+def in_seconds(value: Any) -> Any:
+    """Return how long something takes as a number of seconds, and any other value as it is."""
+    if isinstance(value, np.timedelta64):
+        return None if np.isnat(value) else float(value / np.timedelta64(1, "s"))
+    return value.total_seconds() if isinstance(value, timedelta) else value
 
 
 def not_text(name: str, what: str) -> TallyBayesError:
@@ -106,7 +113,7 @@ class ArrayColumn:
     @cached_property
     def _numbers(self) -> Array:
         """Numbers out of a list with gaps."""
-        values = self._values.tolist()
+        values = [in_seconds(value) for value in self._values.tolist()]
         for row, value in enumerate(values):
             if not isinstance(value, int | float | np.number | np.bool_) and not is_missing(value):
                 raise not_numbers(self.name, value, row)
