@@ -21,7 +21,7 @@ import tallybayes as tb
 from tallybayes.estimators import drop_in
 from tallybayes.estimators.storage import ESTIMATORS
 from tallybayes.modelfile import load as load_file
-from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
+from tallybayes.validation.prepared import NeedsRefit, Preparable, Prepared
 
 RNG = np.random.default_rng(0)
 Y = np.tile([0, 1, 2], 20)
@@ -300,7 +300,7 @@ def test_threads_learn_together_and_no_row_is_lost(estimator, X):
 
 @every_case
 def test_rows_are_prepared_once_or_it_says_why_not(estimator, X):
-    assert isinstance(estimator, TallyEstimator)
+    assert isinstance(estimator, Preparable)
     prepared = estimator.prepare(X, Y)
     assert prepared.labels.tolist() == [0, 1, 2]
     assert prepared.y.tolist() == Y.tolist()
