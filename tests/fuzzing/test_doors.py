@@ -229,6 +229,8 @@ def document(rng):
 
 
 def test_texts():
+    tb.TextNB()  # what it imports takes its time
+
     def try_one(rng):
         low = rng.choice([1, 1, 1, 2])
         tokens = rng.choice(["words", "words", "unicode", "whitespace", "characters"])

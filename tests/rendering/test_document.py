@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from tallybayes.rendering import Formulas, Heading, Part, Renderable, Table, words
 from tallybayes.rendering.document import markdown_text
 from tallybayes.rendering.formula import equation, latex_text, number, product, rounded
-from tallybayes.rendering.words import FORMATS, label, listed, plain
+from tallybayes.rendering.words import FORMATS, class_name, label, listed, plain, tallied
 
 HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
 
@@ -195,7 +195,7 @@ def test_plain_keeps_what_json_knows() -> None:
         (words.odds(-2.0), "1 : 4"),
         (words.odds(4000.0), "2^4000 : 1"),
         (words.odds(-math.inf), "1 : inf"),
-        (words.tallied([("No", 1234), ("Yes", 3)]), "1,234 'No', 3 'Yes'"),
+        (words.tallied([("No", 1234), ("Yes", 3)], "y"), "1,234 'No', 3 'Yes'"),
         (markdown_text("a_b | <i>$5"), r"a\_b \| \<i\>\$5"),
         (latex_text("50% of R&D_{x}"), r"50\% of R\&D\_\{x\}"),
         (number(3.0), "3"),
@@ -210,3 +210,10 @@ def test_plain_keeps_what_json_knows() -> None:
 )
 def test_single_things_are_written(written: object, text: str) -> None:
     assert str(written) == text
+
+
+def test_classes_that_are_numbers_are_named_by_what_they_are_of():
+    rows = [(0, 4771), (1, 1189)]
+    assert tallied(rows, "BAD") == "4,771 with BAD = 0, 1,189 with BAD = 1"
+    assert tallied([("No", 7), ("Yes", 3)], "cheat") == "7 'No', 3 'Yes'"
+    assert class_name("owner", True) == "owner = True"

@@ -22,7 +22,14 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Folded, Part, Renderable, Table, plain
-from tallybayes.rendering.words import LONGEST, label, listed, odds as odds_text, probability
+from tallybayes.rendering.words import (
+    LONGEST,
+    class_name,
+    label,
+    listed,
+    odds as odds_text,
+    probability,
+)
 from tallybayes.sources import Frame, Source, as_source, record_at
 from tallybayes.sources.columns import in_seconds
 from tallybayes.sources.labels import Label, is_missing
@@ -194,8 +201,8 @@ class Contrast(Renderable):
         counts = any(count not in (None, 1.0) for _, _, count, _, _, _ in rows)
         exponents = len({each.term.exponent for each in used if each.term.is_word}) > 1
         return Table.of(
-            f"{label(whole.target)}: log-likelihoods, and the evidence for {label(self.one)} "
-            f"against {label(self.other)}",
+            f"{label(whole.target)}: log-likelihoods, and the evidence for "
+            f"{whole.named(self.one)} against {whole.named(self.other)}",
             [
                 ("column", "text"),
                 ("value", "text"),
@@ -219,10 +226,10 @@ class Contrast(Renderable):
         """Say the answer, and what is most evidence for it and against it."""
         whole = self.explanation
         sure = probability(whole.posterior[whole.classes.index(whole.decision)])
-        answer = f"The answer is {label(whole.decision)}, with a probability of {sure}"
+        answer = f"The answer is {whole.named(whole.decision)}, with a probability of {sure}"
         sides = "for it", "against it"
         if self.one != whole.decision:
-            sides = f"for {label(self.one)}", f"for {label(self.other)}"
+            sides = f"for {whole.named(self.one)}", f"for {whole.named(self.other)}"
         strongest = [
             f"{best.term.title} speaks most {side} ({odds_text(best.bits)})"
             for side, sign in zip(sides, (1.0, -1.0), strict=True)
@@ -319,6 +326,10 @@ class Explanation(Renderable):
                 reasons.setdefault(each.left_out, []).append(each.title)
         for reason, titles in reasons.items():
             yield sentence.format(f"{listed(titles, longest=LONGEST_TITLE)} ({reason})")
+
+    def named(self, value: Label) -> str:
+        """Write a class in a sentence."""
+        return class_name(self.target, value)
 
     def against(self, one: Label | None = None, other: Label | None = None) -> Contrast:
         """Weigh the evidence for one class against another.

@@ -146,14 +146,15 @@ class ClassificationReport(Renderable):
             "test set": "in one validation set",
             "training rows": "which the model has seen",
         }[self.held_out]
-        return f"{counted(self.rows, 'held-out row')}, {how}"
+        what = "row" if self.held_out == "training rows" else "held-out row"
+        return f"{counted(self.rows, what)}, {how}"
 
     def overall(self) -> Table:
         """Return the scores beside their means over folds and beside those of the training rows."""
         whose = "macro averages over the classes"
         if self.positive is not None:
             whose = f"those of class {self.positive!r}"
-        columns = {"held out": self.scores}
+        columns = {"seen" if self.held_out == "training rows" else "held out": self.scores}
         if self.folds:
             columns |= {"mean of folds": self.mean, "sd of folds": self.sd}
         if self.training is not None:

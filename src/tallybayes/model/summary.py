@@ -116,7 +116,9 @@ class ModelSummary(Renderable):
     def caption(self) -> str:
         """How many rows there are, and of which classes."""
         target = self.fitted.tally.schema.target
-        return f"{counted(self.rows, 'row')}, to predict {target!r}: {tallied(self.classes)}"
+        return (
+            f"{counted(self.rows, 'row')}, to predict {target!r}: {tallied(self.classes, target)}"
+        )
 
     def table(self) -> Table:
         """Return the columns as a table; that values are missing is told if some are."""

@@ -62,9 +62,26 @@ def counted(n: float, one: str, several: str = "") -> str:
     return f"{count(n)} {one if n == 1 else several or one + 's'}"
 
 
-def tallied(rows: Iterable[tuple[object, float]], most: int = 10) -> str:
-    """Write how many rows each label has: 1,234 'No', 3 'Yes'."""
-    shown = [f"{count(n)} {label(repr(each))}" for each, n in rows]
+def class_name(target: object, value: object) -> str:
+    """Write a class in a sentence, where a number needs the name of what it is of.
+
+    Examples
+    --------
+    >>> class_name("BAD", 1), class_name("cheat", "Yes")
+    ('BAD = 1', 'Yes')
+    """
+    is_number = isinstance(value, bool | int | float | np.number | np.bool_)
+    return f"{label(target)} = {label(value)}" if is_number else label(value)
+
+
+def tallied(rows: Iterable[tuple[object, float]], target: str, most: int = 10) -> str:
+    """Write how many rows each class has: 1,234 'No', 3 'Yes', or 12 with BAD = 1."""
+    shown = [
+        f"{count(n)} {label(repr(each))}"
+        if isinstance(each, str)
+        else f"{count(n)} with {class_name(target, each)}"
+        for each, n in rows
+    ]
     return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
 
 

@@ -54,7 +54,7 @@ class Changed(Outcome):
     def document(self) -> Iterator[Part]:
         """Say what came or went, and what there is now."""
         tally = self.stored.fitted.tally
-        classes = tallied(zip(tally.classes, tally.rows.tolist(), strict=True))
+        classes = tallied(zip(tally.classes, tally.rows.tolist(), strict=True), tally.schema.target)
         now = f"{number(tally.rows.sum())} now{': ' if classes else ''}{classes}"
         yield f"{self.what}: {counted(self.rows, 'row')}; the model has {now}"
 

@@ -39,7 +39,7 @@ class Predicted(Outcome):
 
     def document(self) -> Iterator[Part]:
         """Say how many rows were given which class."""
-        yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes)}"
+        yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes, PREDICTION)}"
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
