@@ -17,7 +17,8 @@ from tallybayes.spam.training import Training
 from tallybayes.spam.verdict import Cutoffs, Verdict, judge, shown_of
 
 BITS = 1.0 / math.log(2.0)  # a nat
-SHOWN = 5  # tokens of a column
+SHOWN = 5  # tokens of a column,
+QUIET = 0.005  # and what is too little to show
 LISTED = 10  # tokens of a report, for each class
 
 
@@ -92,7 +93,8 @@ class Explained(Renderable):
         for column, text in columns.items():
             said, below = lookup.terms(column, text)
             said.sort(key=lambda item: -abs(item[1]))
-            tokens[column] = [(token, weight / below) for token, weight in said[:SHOWN]]
+            loud = [(token, weight / below) for token, weight in said[:SHOWN]]
+            tokens[column] = [(token, weight) for token, weight in loud if abs(weight) >= QUIET]
         return cls(name, verdict, tokens)
 
     def document(self) -> Iterator[Part]:
@@ -119,8 +121,13 @@ class Explained(Renderable):
                 ),
             )
             for column, weight in found.strongest
+            if abs(weight) >= QUIET
         ]
-        heads = [("part", "label"), ("odds of spam", "odds"), ("tokens that say most", "text")]
+        heads = [
+            ("part", "label"),
+            ("odds of spam", "odds"),
+            ("tokens that say most, in nats", "text"),
+        ]
         yield Table.of("What speaks for spam, and what against it", heads, rows)
 
     def to_dict(self) -> dict[str, Any]:
