@@ -450,3 +450,12 @@ def test_a_large_change_says_so():
     assert str(far) == "if x were 9 instead of 0: b (0.7500); a change of 4.5 standard deviations"
     near = Counterfactual((Change("x", 0.0, 9.0),), "b", 0.75, 4.0)
     assert str(near) == "if x were 9 instead of 0: b (0.7500)"
+
+
+def test_records_of_the_largest_numbers_have_changes_that_can_be_stated():
+    x = np.r_[np.linspace(0.0, 1.0, 20), np.linspace(5.0, 6.0, 20)]
+    table = {"x": x, "z": -x, "c": ["a", "b"] * 20}
+    model = tb.estimate(tb.Tally.of(table, ["low"] * 20 + ["high"] * 20))
+    for large in (1e100, 1e308, -1e308):
+        for found in counterfactuals(model, {"x": large, "z": large, "c": "a"}):
+            assert all(math.isfinite(each.after) for each in found.changes if each.column != "c")

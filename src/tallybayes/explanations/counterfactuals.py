@@ -221,12 +221,13 @@ def counterfactuals(
         columns = [model.column(name) for name in model.schema.names if name not in kept]
         options = [_options(model, column, record, wanted) for column in columns]
         options = [each for each in options if each.values]
-        singles = list(search.singles(options))
-        found = search.smallest(singles, most)
-        if values > 1 and len(found) < most:
-            limit = CLEARLY * min(map(_size, singles), default=math.inf)
-            pairs = [pair for pair in search.pairs(options) if _size(pair) <= limit]
-            found += search.smallest(pairs, most - len(found))
+        with np.errstate(over="ignore", invalid="ignore"):  # from numbers near the largest
+            singles = list(search.singles(options))
+            found = search.smallest(singles, most)
+            if values > 1 and len(found) < most:
+                limit = CLEARLY * min(map(_size, singles), default=math.inf)
+                pairs = [pair for pair in search.pairs(options) if _size(pair) <= limit]
+                found += search.smallest(pairs, most - len(found))
     else:
         notes.append(ONE_CLASS)
     answer = model.schema.target, explanation.decision, explanation.posterior[now]
@@ -425,6 +426,7 @@ class _Search:
             low, high = origin, float(numbers[side][np.abs(away[side]).argmin()])
             for _ in range(ROUNDS if low != high else 0):  # back towards the record
                 points = np.linspace(low, high, POINTS)[1:]
+                points = points[np.isfinite(points)]
                 points = points.round() if options.whole else points
                 hit = judge(points.tolist())[0]
                 hit[-1] = True
