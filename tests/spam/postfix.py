@@ -7,7 +7,9 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+from random import SystemRandom
 
 import pytest
 
@@ -79,8 +81,11 @@ postlog unix-dgram n - n - 1 postlogd
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    """Return a port that nobody takes by chance: below those of outgoing connections."""
+    while True:
+        port = SystemRandom().randrange(10_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Postfix:
@@ -132,10 +137,10 @@ class Postfix:
 
     def send(self, messages, to="user@example.org"):
         """Hand in messages over one connection; each is accepted, or tried again."""
-        client = self.client()
+        client, until = self.client(), time.monotonic() + 240
         for raw in messages:
             raw = raw.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-            while True:
+            while time.monotonic() < until:
                 try:
                     client.sendmail("sender@example.com", [to], raw)
                     break

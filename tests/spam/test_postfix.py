@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from email.parser import BytesHeaderParser
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from spam.mails import HOSTILE, mail
 from spam.postfix import Postfix, free_port
 from tiers import some
 
+PAGE = Path(__file__).parents[2] / "docs" / "spam.md"
 N = some(500, 100)
 SENT = {
     (kind, k): mail(kind == "spam", 10_000 + k, words=150)
@@ -54,8 +56,15 @@ def kill_when(served, n):
     return thread
 
 
+def stated(name, port, fault="accept"):
+    """Return the lines of main.cf that the page shows, for a filter at a port."""
+    lines = re.search(rf"```ini\n(?:# main.cf\n)?(\s*{name} = [^`#]*)", PAGE.read_text())[1]
+    lines = "\n".join(line.strip() for line in lines.splitlines())
+    return re.sub("8891|10025", str(port), lines).replace("accept", fault)
+
+
 def milter(port, fault):
-    return f"smtpd_milters = inet:127.0.0.1:{port}\nmilter_default_action = {fault}"
+    return stated("smtpd_milters", port, fault)
 
 
 def test_every_mail_passes_the_milter_with_its_header_though_it_is_killed(model, tmp_path):

@@ -277,3 +277,13 @@ def test_users_teach_filters_of_their_own(store):
     assert users_of(store, "mail") == ["bob@home.example"]
     assert_same(SharedFilter.open(store, "mail"), taught(SORTED[:10]))
     assert_same(SharedFilter.open(store, "mail/bob@home.example"), taught(SORTED[14:16]))
+
+
+def test_a_filter_that_others_removed_begins_anew(store):
+    shared = SharedFilter.open(store, "mail/ann")
+    shared.tell(SORTED[:10])
+    store.remove("mail/ann")
+    SharedFilter.open(store, "mail/ann").tell(SORTED[20:22])
+    assert shared.tell(SORTED[:3]) == ["learnt"] * 3
+    for each in (shared, SharedFilter.open(store, "mail/ann")):
+        assert_same(each, taught([*SORTED[20:22], *SORTED[:3]]))

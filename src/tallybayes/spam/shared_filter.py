@@ -38,7 +38,7 @@ LEASE = 3_600.0  # seconds in which nobody else fits the same weights
 Only = Literal["errors", "unsure", "all"]
 
 
-class Change(Struct, frozen=True, tag="change"):
+class MailChange(Struct, frozen=True, tag="change"):
     """A message that counts as something from now on, or, with times = -1, not any more."""
 
     digest: bytes
@@ -62,7 +62,7 @@ class Drop(Struct, frozen=True, tag="drop"):
     """The tokens that one message has are dropped."""
 
 
-Entry = Change | Weigh | Drop
+Entry = MailChange | Weigh | Drop
 
 
 class SharedOptions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,13 +115,17 @@ class SharedFilter:
 
     def __init__(self, store: Store, name: str, options: SharedOptions | None = None) -> None:
         self.store, self.name, self.options = store, name, options or SharedOptions()
-        self.table = MailFilter().lookup
-        self.cutoffs = Cutoffs.of_costs()
-        self.facts: dict[str, Any] = {}
-        self.position = 0
-        self.marks: dict[bytes, int] = {}  # digests: 1 more than the event, below 0 for ham
-        self._saved = self._young = 0  # the last snapshot; up to where events are old
         self._lock = RLock()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Know nothing yet."""
+        with self._lock:
+            self.table, self.cutoffs = MailFilter().lookup, Cutoffs.of_costs()
+            self.facts: dict[str, Any] = {}
+            self.position = 0
+            self.marks: dict[bytes, int] = {}  # digests: 1 more than the event, below 0 for ham
+            self._saved = self._young = 0  # the last snapshot; up to where events are old
 
     @classmethod
     def open(
@@ -202,6 +206,8 @@ class SharedFilter:
         self.follow()  # so that others wait for what came since, and no more
         marks = dict[bytes, int | None]()
         with self.store.alone(self.name) as turn:
+            if turn.last < self.position:  # all of it was removed, and begins anew
+                self._begin()
             self._apply(turn.since(self.position))
             for digest, columns, label in read:
                 mark = marks.get(digest, self.marks.get(digest))
@@ -216,15 +222,15 @@ class SharedFilter:
                     continue
                 if before is not None:
                     was = self._as_learnt(digest, abs(mark or 1) - 1) or columns
-                    self._append(turn, digest, Change(digest, before, -1, was, time.time()))
+                    self._append(turn, digest, MailChange(digest, before, -1, was, time.time()))
                     marks[digest] = None
                 if label is not None:
-                    self._append(turn, digest, Change(digest, label, 1, columns, time.time()))
+                    self._append(turn, digest, MailChange(digest, label, 1, columns, time.time()))
                     marks[digest] = (turn.last + 1) * (1 if label == SPAM else -1)
         self.follow()
         return outcomes
 
-    def _append(self, turn: Turn, digest: bytes, change: Change) -> None:
+    def _append(self, turn: Turn, digest: bytes, change: MailChange) -> None:
         turn.append([event_of(f"{digest.hex()}:{turn.last + 1}", change)])
 
     def _as_learnt(self, digest: bytes, position: int) -> dict[str, str] | None:
@@ -234,7 +240,7 @@ class SharedFilter:
         except EventsGone:
             return None
         entry = read(events[0]) if events else None
-        return entry.columns if isinstance(entry, Change) and entry.digest == digest else None
+        return entry.columns if isinstance(entry, MailChange) and entry.digest == digest else None
 
     # ---- following the log
 
@@ -256,7 +262,7 @@ class SharedFilter:
             with self._lock:
                 if event.position != self.position + 1:
                     continue  # another thread was here first
-                if isinstance(entry, Change):
+                if isinstance(entry, MailChange):
                     self.table.add(entry.columns, entry.label, entry.times)
                     if entry.times > 0:
                         sign = 1 if entry.label == SPAM else -1
@@ -308,10 +314,10 @@ class SharedFilter:
             except EventsGone as error:
                 self._young = error.until
                 continue
-            old = list[tuple[int, Change]]()
+            old = list[tuple[int, MailChange]]()
             for event in events:
                 entry = read(event)
-                if isinstance(entry, Change):
+                if isinstance(entry, MailChange):
                     if entry.at >= until:
                         events = []
                         break
@@ -322,7 +328,7 @@ class SharedFilter:
                 self._apply(turn.since(self.position))
                 for position, entry in old:
                     if abs(self.marks.get(entry.digest, 0)) == position + 1:
-                        gone = Change(entry.digest, entry.label, -1, entry.columns, time.time())
+                        gone = MailChange(entry.digest, entry.label, -1, entry.columns, time.time())
                         self._append(turn, entry.digest, gone)
             self.follow()
             if not events:
@@ -428,7 +434,7 @@ class SharedFilter:
         self.follow()
         return True
 
-    def _latest(self) -> Iterator[Change]:
+    def _latest(self) -> Iterator[MailChange]:
         """Go through the latest messages that were learnt, as far as they are in the log."""
         position = max(self.position - self.options.refit_rows, 0)
         while position < self.position:
@@ -438,7 +444,7 @@ class SharedFilter:
                 position = error.until
                 continue
             for event in events:
-                if isinstance(entry := read(event), Change) and entry.times > 0:
+                if isinstance(entry := read(event), MailChange) and entry.times > 0:
                     yield entry
                 position = event.position
 
