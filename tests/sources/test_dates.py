@@ -19,7 +19,7 @@ from pyarrow import parquet
 import tallybayes as tb
 from tallybayes import workflows
 from tallybayes.model import Learner
-from tallybayes.model.specification import ModelSpec
+from tallybayes.model.specification import ModelSpec, parse_column
 from tallybayes.modelfile import Stored, dump_bytes, load
 from tallybayes.sources import ReadOptions, as_source
 from tallybayes.sources.dates import laid_out
@@ -251,6 +251,17 @@ def test_specifications_are_judged_and_tuned_on_files_of_dates(tmp_path):
     assert found.to_dict()["scores"]["accuracy"] > 0.95
     tuned = workflows.tune_spec(path, "y", ModelSpec(plain=True), {"alpha": [0.1, 1]}, read=read)
     assert tuned.stored.fitted.tally.schema.inputs == ("x", "when")
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_the_word_may_be_typed(plain, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(csv_file())
+    said = dict([parse_column("when=date:Europe/Berlin")])
+    schema = workflows.train(path, "y", ModelSpec(said, plain=plain)).stored.fitted.tally.schema
+    assert schema.dates == (("when", "Europe/Berlin"),)
+    said = dict([parse_column("when=date")])
+    assert workflows.evaluate(ModelSpec(said, plain=True), path, "y", folds=2).result.rows == N
 
 
 def test_rows_of_files_that_hold_no_date_are_bad_rows(tmp_path):

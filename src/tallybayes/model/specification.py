@@ -421,7 +421,7 @@ def parse_column(text: str) -> tuple[str, Any]:
             f"{text!r} does not say what a column is; write NAME=FAMILY, for example "
             "income=gaussian or status=categorical:alpha=1"
         )
-    return name, parse_family(family)
+    return name, family if Dates.meant(family) else parse_family(family)
 
 
 def parse_family(text: str) -> Any:
