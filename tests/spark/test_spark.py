@@ -23,7 +23,7 @@ from tallybayes.metrics import Predictions
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import load
 from tallybayes.store import open_store
-from tallybayes.workflows import train
+from tallybayes.workflows import explain, forget, report, train, update
 from tiers import deep, some
 from workflows.mixed import assert_same_tally
 
@@ -211,6 +211,22 @@ def test_a_tally_from_spark_is_a_tally_and_any_tally_scores_in_spark(
     assert rows.columns[-2:] == ["said", "probability"]
     with pytest.raises(TallyBayesError, match=r"no column 'income'"):
         other.transform(frame.drop("income"))
+
+
+def test_a_tally_from_spark_learns_on_forgets_and_is_shown_anywhere(fitted, tmp_path):
+    path, part = str(tmp_path / "loan.tally"), TABLE.slice(0, 500)
+    fitted.to_file(path)
+    update(path, part, weight="times")
+    forget(path, TABLE, weight="times")
+    learnt, wanted = load(path).fitted, plain(part, weight="times").fitted
+    record = {name: part[name][0].as_py() for name in ("income", "status", "mail")}
+    found, truth = (each.model.posterior_of(record) for each in (learnt, wanted))
+    assert list(found) == list(truth)
+    np.testing.assert_allclose(list(found.values()), list(truth.values()), rtol=1e-6)
+    for show in ("evidence", "working"):
+        assert "income" in str(explain(load(path), record, show))
+    report(load(path), tmp_path / "loan.html", data=part, target="label")
+    assert "income" in (tmp_path / "loan.html").read_text()
 
 
 VECTORS = pa.table({"a": [1.0, 2.0, 8.0, 9.5] * 30, "b": [0.5, 0.25, 1.5, 4.0] * 30,
