@@ -244,3 +244,31 @@ def test_of_many_rows_some_are_weighed_and_all_are_counted(monkeypatch):
     assert model.tally_.rows.sum() == N
     assert list(model.classes_) == ["other", "rare", "same"]
     assert (model.predict(X) == labels).mean() > 0.95
+
+
+def test_numbers_that_are_mostly_the_same_are_no_bell_curve():
+    """The only row that differs is all of its class: a curve would rule out the class elsewhere."""
+    rng = np.random.default_rng(0)
+    y = np.array([*["a", "b"] * 100, "c"])
+    x = rng.normal(np.select([y == "a", y == "b"], [0.0, 2.0], 6.0))
+    table = {f"x{k}": x + rng.normal(0.0, 0.1, len(y)) for k in range(4)}
+    table["flag"] = (y == "c").astype(float)
+    model = tb.SemiNaiveBayes().fit(table, y)
+    weights = model.calibration_.exponents
+    assert weights["flag"] == 0.0
+    assert weights["flag in smooth parts"] > 0.0
+    record = {**{f"x{k}": 6.0 for k in range(4)}, "flag": 0.0}
+    assert model.model_.posterior_of(record)["c"] > 1e-4
+
+
+def test_columns_together_promise_what_the_best_way_to_cut_them_does():
+    rng = np.random.default_rng(1)
+    table = {name: rng.normal(size=600) for name in "ab"}
+    y = (table["a"] * table["b"] + rng.normal(0.0, 0.3, 600) > 0.0).astype(int)
+    model = tb.SemiNaiveBayes().fit(table, y)
+    ways = [gain for name, gain in model.gains_.items() if name.startswith("a x b")]
+    [joint] = model.model_.joints()
+    assert len(ways) > 1
+    assert model.model_.gain(joint) == max(ways)
+    [found] = tb.NaiveBayes().fit(table, y).diagnose(table, y).joints
+    assert found.gain == pytest.approx(max(ways), rel=1e-3)  # by another prior

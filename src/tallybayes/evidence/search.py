@@ -59,6 +59,7 @@ FINE, FINER = 30, 60  # parts of a smooth view
 ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
 WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times n^(-1/5)
 VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
+MOSTLY = 0.5  # share of a column's numbers that are the same, of which no bell curve is drawn
 LEAST_GAIN = 4.0  # nats, of a joint
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
 FALSE = 0.1, 0.05  # share of pairs and of triples that are found by chance
@@ -228,8 +229,11 @@ class _Search:
         self.names = [TOGETHER] if together else list(terms.names)
         # the curve of numbers that have smooth views has to earn its weight, as joints have
         smooth = [names[0] for names, parts in self.units if parts[0].smooth]
+        # and that of numbers most of which are the same rules out what differs from them
+        same = [name for name in smooth if self._mostly_same(name)]
         some = terms.terms[self.rows], terms.log_prior[self.rows]
-        self.problem = EvidenceProblem(*some, self.y, self.w, np.isin(self.names, smooth))
+        drawn, silent = np.isin(self.names, smooth), np.isin(self.names, same)
+        self.problem = EvidenceProblem(*some, self.y, self.w, drawn, silent)
         self.found = self.problem.solved()
 
     def part(self, name: str, into: int) -> Part:
@@ -246,6 +250,12 @@ class _Search:
                 part = Part(values=values, missing=self.gaps[name])
             self._parts[name, into] = part
         return self._parts[name, into]
+
+    def _mostly_same(self, name: str) -> bool:
+        """Tell whether most of a column's numbers are the same."""
+        x = self.numbers[name][self.counted]
+        _, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+        return bool(counts.max(initial=0) > MOSTLY * counts.sum())
 
     def _paired(self) -> list[str]:
         """Return the columns that are tried together: of many those that tell most alone."""

@@ -75,17 +75,26 @@ class EvidenceProblem:
     y, w
         The class and weight of each row.
     joint
-        Which terms are joint ones.
+        Which terms are drawn to nothing: joint ones.
+    silent
+        Which terms have no weight, whatever they would gain.
     """
 
     def __init__(
-        self, terms: Floats, log_prior: Floats, y: Integers, w: Floats, joint: Mask
+        self,
+        terms: Floats,
+        log_prior: Floats,
+        y: Integers,
+        w: Floats,
+        joint: Mask,
+        silent: Mask | None = None,
     ) -> None:
         n, k, c = terms.shape
         # against the first class, whose score is 0 then
         self.gaps = np.ascontiguousarray(_gaps(terms))
         self.prior = np.clip(log_prior[:, 1:] - log_prior[:, :1], -FAR, FAR).T
         self.y, self.w, self.joint = y, w, joint
+        self.silent = np.zeros(k, bool) if silent is None else silent
         self.n, self.k, self.c = n, k, c
 
     def with_joints(self, terms: Floats) -> EvidenceProblem:
@@ -93,6 +102,7 @@ class EvidenceProblem:
         more = copy(self)
         more.gaps = np.concatenate([self.gaps, _gaps(terms)], axis=2)
         more.joint = np.append(self.joint, np.ones(terms.shape[1], bool))
+        more.silent = np.append(self.silent, np.zeros(terms.shape[1], bool))
         more.k = len(more.joint)
         return more
 
@@ -234,7 +244,7 @@ class EvidenceProblem:
 
     def _solved(self, start: Floats | None, constants: Floats | None) -> EvidenceWeights:
         k, c = self.k, self.c
-        weights = np.where(self.joint, 0.0, START)
+        weights = np.where(self.joint | self.silent, 0.0, START)
         if start is not None:
             weights[: len(start)] = start
         constants = np.zeros(c) if constants is None else constants
@@ -247,7 +257,7 @@ class EvidenceProblem:
             slope = slope + sum(over_rows(partial(self._slope, residual), self.n, self.gaps.size))
             of_class = residual.sum(axis=1)
             slope_c = np.append(-of_class.sum(), of_class) + CLASS * constants
-            free = np.flatnonzero((weights > 0.0) | (slope <= 0.0))
+            free = np.flatnonzero(~self.silent & ((weights > 0.0) | (slope <= 0.0)))
             step = np.zeros(k + c)
             bends = self._bends(shares, bend, free)
             places = np.append(free, k + np.arange(c))

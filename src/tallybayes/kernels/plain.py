@@ -127,7 +127,9 @@ def score_codes(
     for rows in _pieces(X, len(table)):
         k = X[rows].astype(np.int64) - base
         inside = (k >= 0) & (k < width)
-        out[rows] += table[:, np.where(inside, offset + k, other)].sum(axis=2).T
+        at = np.where(inside, offset + k, other)
+        for total, terms in zip(out[rows].T, table, strict=True):
+            total += terms.take(at).sum(axis=1)
 
 
 def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:

@@ -86,7 +86,9 @@ def _of_evidence(data: LabelledRows, recipe: Recipe, before: Calibration | None)
     some = np.flatnonzero(exact & (held.w > 0.0))
     y, w = held.y[some], held.w[some]
     joint = np.array([name not in data.schema.names for name in held.names], bool)
-    problem = EvidenceProblem(held.terms[some], held.log_prior[some], y, w, joint)
+    # beside views of a column, a curve of it that had no weight gets none
+    silent = np.array([before.exponents.get(name) == 0.0 for name in held.names]) & ~joint
+    problem = EvidenceProblem(held.terms[some], held.log_prior[some], y, w, joint, silent)
     weights = problem.solved()
     own = problem.judged(np.where(joint, 0.0, 1.0))
     fitted = problem.judged(weights.weights, weights.constants)

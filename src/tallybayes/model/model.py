@@ -318,7 +318,7 @@ class Model:
     def gain(self, joint: ModelColumn) -> float:
         """Return what columns together promised when they were chosen, in nats of all rows."""
         gains = {} if self.calibration is None else self.calibration.gains
-        return sum(gains.get(view.name, 0.0) for view in joint.views)
+        return max(gains.get(view.name, 0.0) for view in joint.views)
 
     def payload(self, most_words: int = MOST_WORDS) -> dict[str, Any]:
         """Return all that is needed to compute posteriors elsewhere, as plain data for JSON.

@@ -114,8 +114,8 @@ def as_source(data: Any) -> Source:
             )
         return _table((str(name), _column(str(name), data[name])) for name in data)
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
-        names = map(str, data.columns)
-        return _table((name, _column(name, data.iloc[:, k])) for k, name in enumerate(names))
+        series = ((str(name), of_name) for name, of_name in data.items())
+        return _table((name, _column(name, _bare(of_name))) for name, of_name in series)
     if hasattr(data, "to_frame") and not hasattr(data, "columns"):
         raise TallyBayesError(
             "X is a series; pass a table: df[['name']] for one column, df.iloc[[0]] for one row"
@@ -189,6 +189,11 @@ def record_at(source: Source, row: int) -> dict[str, Any]:
 def is_scalar(value: Any) -> bool:
     """Tell whether a value is one of a record rather than a column."""
     return isinstance(value, str | bool | int | float | np.generic) or is_missing(value)
+
+
+def _bare(series: Any) -> Any:
+    """Return what a series of pandas holds: it takes longer to ask the series itself."""
+    return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
 
 
 def _column(name: str, values: Any) -> Column:
