@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.spam.desk import Desk, OnFault, log
@@ -21,6 +21,9 @@ from tallybayes.spam.proxy import ProxySession
 from tallybayes.spam.shared_filter import Only, SharedFilter, SharedOptions
 from tallybayes.spam.verdict import Cutoffs
 from tallybayes.store import StoreError, open_store
+
+if TYPE_CHECKING:
+    from tallybayes.spam.maildir_watch import MaildirWatch
 
 NAME = "mail"  # of the site's log
 OFTEN = 1.0  # seconds between two looks at what others have learnt
@@ -136,9 +139,7 @@ class _Server:
                     shown = name if isinstance(name, str) else f"{name[0]}:{name[1]}"
                     ready(f"{kind} at {shown}")
             if self.settings.watch:
-                from tallybayes.spam.maildir_watch import MaildirWatch
-
-                watch = MaildirWatch(self.desk, self.settings.watch, self.settings.learn)
+                watch = _watch()(self.desk, self.settings.watch, self.settings.learn)
                 tasks.append(asyncio.create_task(watch.run(stop)))
                 ready(f"watching {', '.join(self.settings.watch)}")
             await stop.wait()
@@ -221,6 +222,18 @@ class _Server:
             process = context.Process(target=refit, args=given, daemon=True)
             process.start()
             self._refitting = due, process
+
+
+def _watch() -> type[MaildirWatch]:
+    """Return what watches, or say what it needs."""
+    try:
+        from tallybayes.spam.maildir_watch import MaildirWatch
+    except ModuleNotFoundError as error:
+        raise TallyBayesError(
+            f"watching Maildirs needs {error.name}, which is not here: pip install "
+            "'tallybayes[mail]'"
+        ) from None
+    return MaildirWatch
 
 
 def refit(address: str, options: SharedOptions, due: int) -> None:
