@@ -71,7 +71,7 @@ IN_THE_DATA = {
     "bytes in arrow": (mistake(pa.table({"c": [b"a"] * 4}), Y), "column 'c' holds binary.*convert"),
     "lists": (column([[1], [2], [3], [4]]), "column 'c' holds a list in row 0"),
     "lists in arrow": (mistake(pa.table({"c": [[1]] * 4}), Y), "column 'c' holds list.*convert"),
-    "decimals in a list": (column([Decimal(1)] * 4), "column 'c' holds a Decimal in row 0"),
+    "decimals and text": (column([Decimal(1), "x", None, Decimal(2)]), "column 'c' holds 'x' in row 1, where a number was expected"),
     "complex numbers": (mistake(np.zeros((4, 1), complex), Y), "X holds complex128.*convert"),
     "one text for a column": (column("abcd"), "X is a single record"),
     "one number for a column": (column(3), "X is a single record"),

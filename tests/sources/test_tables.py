@@ -1,5 +1,7 @@
 """What single forms of tables have of their own; what they share is in promises/test_forms."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -140,3 +142,14 @@ def test_texts_and_numbers_become_arrow_arrays():
     assert arrow_memory.from_texts(["a", "", "größer"]).to_pylist() == ["a", "", "größer"]
     assert arrow_memory.from_numbers(np.array([1.5, -2.0])).to_pylist() == [1.5, -2.0]
     assert arrow_memory.from_numbers(np.arange(6)[::2]).to_pylist() == [0, 2, 4]
+
+
+def test_decimals_of_python_are_numbers_as_those_of_arrow():
+    prices, labels = [1.5, 2.5, None, 8.25, 9.0], list("aabbb")
+    decimals = [None if x is None else Decimal(str(x)) for x in prices]
+    truth = tb.NaiveBayes().fit({"price": prices}, labels)
+    tables = {"price": decimals}, pa.table({"price": pa.array(decimals, pa.decimal128(9, 2))})
+    for table in (*tables, pd.DataFrame(tables[0])):
+        found = tb.NaiveBayes().fit(table, labels)
+        np.testing.assert_allclose(found.predict_proba(tables[0]), truth.predict_proba(tables[1]))
+    assert "price = 1.5" in str(truth.explain({"price": decimals[0]}, show="working"))

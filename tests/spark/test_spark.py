@@ -95,7 +95,7 @@ def fitted(session, frame):
 def assert_same_model(found, wanted, table=TABLE, rtol=1e-10):
     """The tallies are equal, bit for bit where they are counts, and so are the answers."""
     assert_same_tally(found.fitted.tally, wanted.fitted.tally)
-    rows = table.select(list(wanted.fitted.tally.schema.names)).slice(0, 200)
+    rows = table.select(list(wanted.fitted.tally.schema.inputs)).slice(0, 200)
     np.testing.assert_allclose(
         found.fitted.model.posterior(rows), wanted.fitted.model.posterior(rows), rtol=rtol
     )
@@ -372,6 +372,30 @@ def test_an_evaluator_scores_what_a_model_said_of_labels_that_are_text(spark, fr
         TallyEvaluator(labelCol="label", predictionCol="status").evaluate(rows)
 
 
+def test_dates_are_counted_as_in_one_process(spark):
+    from tallybayes import spark as ts
+
+    hours = np.random.default_rng(0).integers(0, 40_000, 300)
+    moments = np.datetime64("2022-01-01T00:30") + hours.astype("m8[h]")
+    table = pa.table(
+        {
+            "at": pa.array(
+                moments.astype("M8[us]"), pa.timestamp("us", "UTC"), mask=hours % 7 == 0
+            ),
+            "day": pa.array(moments.astype("M8[D]")),
+            "y": np.where(hours % 24 < 12, "am", "pm"),
+        }
+    )
+    frame, spec = spark.createDataFrame(table).repartition(3), {"columns": {"at": "date:UTC"}}
+    found = ts.fit(frame, "y", plain=True, **spec).stored
+    assert_same_model(
+        found,
+        train(table, "y", ModelSpec(plain=True, **spec), scores=False).stored,
+        table.select(["at", "day"]),
+    )
+    assert "at.hour" in found.fitted.tally.schema.names
+
+
 def test_what_does_not_fit_is_one_clear_error_or_left_out(spark):
     from tallybayes import spark as ts
 
@@ -391,8 +415,9 @@ def test_what_cannot_be_learnt_is_refused_before_anything_is_counted(spark, fram
 
     from tallybayes import spark as ts
 
-    with pytest.raises(TallyBayesError, match=r"'at' holds timestamp.*drop=\('at',\)"):
-        ts.fit(frame.withColumn("at", functions.current_timestamp()), "label", plain=True, **SPEC)
+    spans = frame.withColumn("span", functions.expr("array(1, 2)"))
+    with pytest.raises(TallyBayesError, match=r"'span' holds list.*drop=\('span',\)"):
+        ts.fit(spans, "label", plain=True, **SPEC)
     with pytest.raises(TallyBayesError, match=r"no column 'lable' to predict; did you mean 'lab"):
         ts.fit(frame, "lable")
     with pytest.raises(TallyBayesError, match="has no rows"):

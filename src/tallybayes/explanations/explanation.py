@@ -31,7 +31,7 @@ from tallybayes.rendering.words import (
     probability,
 )
 from tallybayes.sources import Frame, Source, as_source, record_at
-from tallybayes.sources.columns import in_seconds
+from tallybayes.sources.columns import as_number
 from tallybayes.sources.labels import Label, is_missing
 
 if TYPE_CHECKING:
@@ -560,7 +560,7 @@ def record_in(model: Model, source: Source, row: int) -> dict[str, Any]:
 
 def plain_value(value: Any) -> Any:
     """Return a value of a record as Python has it: None where it is missing."""
-    value = in_seconds(value)
+    value = as_number(value)
     if is_missing(value):
         return None
     if isinstance(value, bytes | bytearray):

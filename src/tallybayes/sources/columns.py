@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
@@ -26,10 +27,12 @@ PYTHON_TYPES: dict[Any, ColumnType] = {
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
 
 
-def in_seconds(value: Any) -> Any:
-    """Return how long something takes as a number of seconds, and any other value as it is."""
+def as_number(value: Any) -> Any:
+    """Return a duration in seconds, a Decimal as a float, and any other value as it is."""
     if isinstance(value, np.timedelta64):
         return None if np.isnat(value) else float(value / np.timedelta64(1, "s"))
+    if isinstance(value, Decimal):
+        return float(value)
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
@@ -80,6 +83,8 @@ class ArrayColumn:
         if kind == "m":  # how long something takes, in seconds
             values = np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
         self._values = values if kind == "M" else as_vector(values, self._where)
+        if isinstance(self._first, Decimal):
+            self._values = self._numbers
 
     @property
     def raw(self) -> Array:
@@ -94,17 +99,16 @@ class ArrayColumn:
         """What the values are; a list is looked through."""
         if self._values.dtype.kind in _TYPES:
             return _TYPES[self._values.dtype.kind]
-        if self._values.dtype.kind == "M" or self._holds_dates:
+        if self._values.dtype.kind == "M" or isinstance(self._first, date | np.datetime64):
             return "date"
         labels = self._encoded.labels
         return PYTHON_TYPES[type(labels[0])] if labels else "empty"
 
-    @property
-    def _holds_dates(self) -> bool:
-        """Whether the first value of a list is a date."""
+    @cached_property
+    def _first(self) -> Any:
+        """The first value of a list that is not missing."""
         values = self._values if self._values.dtype.kind == "O" else ()
-        first = next((value for value in values if not is_missing(value)), None)
-        return isinstance(first, date | np.datetime64)
+        return next((value for value in values if not is_missing(value)), None)
 
     @cached_property
     def _encoded(self) -> Encoded:
@@ -113,7 +117,7 @@ class ArrayColumn:
     @cached_property
     def _numbers(self) -> Array:
         """Numbers out of a list with gaps."""
-        values = [in_seconds(value) for value in self._values.tolist()]
+        values = [as_number(value) for value in self._values.tolist()]
         for row, value in enumerate(values):
             if not isinstance(value, int | float | np.number | np.bool_) and not is_missing(value):
                 raise not_numbers(self.name, value, row)

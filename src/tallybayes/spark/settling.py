@@ -14,6 +14,7 @@ from tallybayes.errors import Option, TallyBayesError
 from tallybayes.evidence import search
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, parse_family
+from tallybayes.sources.dates import Dates
 from tallybayes.sources.formats import BadRows, ReadOptions
 from tallybayes.spark.passes import column
 
@@ -80,7 +81,9 @@ def _families(columns: Any) -> Any:
     """Read families that are written with options, as on the command line."""
     if isinstance(columns, Mapping):
         return {name: _families(word) for name, word in columns.items()}
-    return parse_family(columns) if isinstance(columns, str) and ":" in columns else columns
+    if not isinstance(columns, str) or ":" not in columns or Dates.meant(columns):
+        return columns
+    return parse_family(columns)
 
 
 def is_vector(df: DataFrame, name: str) -> bool:
