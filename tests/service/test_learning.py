@@ -359,3 +359,26 @@ def test_a_fault_of_the_store_leaves_scores_and_says_so(models):
         until(lambda: service.get("/v2/health/ready").json(), {"ready": True, "learning": True})
         service.ask(f"{MODEL}/learn", events=events_of(1))
         until(lambda: rows_of(service, MODEL), 301)
+
+
+def test_dates_are_scored_and_learnt_as_they_come(learning, tmp_path):
+    days = [f"2024-03-{1 + k % 28:02}T{(7 * k) % 24:02}:30:00" for k in range(60)]
+    y = ["am" if int(day[11:13]) < 12 else "pm" for day in days]
+    pages = [float(k % 5) for k in range(60)]
+    half = tb.NaiveBayes().fit({"when": days[:30], "pages": pages[:30]}, y[:30])
+    half.save(tmp_path / "half.tally")
+    path = "/v1/models/dated"
+    assert learning.put(path, content=(tmp_path / "half.tally").read_bytes()).status_code == 200
+    rest = zip(days[30:], pages[30:], y[30:], strict=True)
+    events = [
+        {"id": str(k), "record": {"when": when, "pages": n}, "label": label}
+        for k, (when, n, label) in enumerate(rest)
+    ]
+    answer = learning.post(f"{path}/learn", json={"events": events})
+    assert answer.status_code == 200, answer.text
+    until(lambda: rows_of(learning, path), 60)
+    half.partial_fit({"when": days[30:], "pages": pages[30:]}, y[30:])
+    asked = {"when": ["2024-04-02T03:00:00", None], "pages": [2.0, 3.0]}
+    records = [dict(zip(asked, row, strict=True)) for row in zip(*asked.values(), strict=True)]
+    found = learning.post(f"{path}/predict", json={"records": records}).json()
+    np.testing.assert_allclose(found["probabilities"], half.predict_proba(asked), rtol=1e-9)

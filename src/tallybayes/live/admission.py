@@ -17,7 +17,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError
 from tallybayes.kinds import Binary, Categories, Count, Intervals, Numeric
 from tallybayes.model import Recipe
-from tallybayes.model.plans import column_types, type_of_labels
+from tallybayes.model.plans import counted_types, type_of_labels
 from tallybayes.sources.columns import PYTHON_TYPES
 from tallybayes.sources.labels import Label, is_missing
 from tallybayes.tallies import Tally
@@ -40,7 +40,7 @@ class Admission:
         )
         self._counted, every = tally.classes, tuple(self.classes)
         self._label_type = PYTHON_TYPES[type(every[0])] if every else None
-        types, empty = column_types(tally), set(tally.empty_columns())
+        types, empty = counted_types(tally), set(tally.empty_columns())
         self._open = set()
         self._readers: dict[str, Reader] = {}
         for name in schema.names:

@@ -22,6 +22,7 @@ from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesWarning, warn
 from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
 from tallybayes.sources import Column, Source, SparseMatrix, selected
+from tallybayes.sources.dates import parts_of
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -82,8 +83,9 @@ def doubted(schema: Schema, source: Source, y: Any) -> Schema:
     if isinstance(source, SparseMatrix) or source.n_rows <= FEW_ROWS:
         return schema
     reasons, labels = list(schema.reasons), encode_classes(y, source.n_rows)
+    parts = {part for name, _ in schema.dates for part in parts_of(name)}
     for place, (name, kind, reason) in enumerate(schema):
-        if reason != "declared":
+        if reason != "declared" and name not in parts:
             column = _column(source, name)
             reasons[place] = _doubted(column, kind, labels.codes[:MOST_ROWS], reason)
     return replace(schema, reasons=tuple(reasons))

@@ -204,6 +204,15 @@ def columns_of(table: Any, names: Iterable[str]) -> Frame:
 
 def column_types(tally: Tally) -> dict[str, ColumnType]:
     """Return what columns have to be read as to be those that were counted."""
+    types = counted_types(tally)
+    for name, _ in tally.schema.dates:
+        types = {n: type_ for n, type_ in types.items() if n not in parts_of(name)}
+        types[name] = "date"
+    return types
+
+
+def counted_types(tally: Tally) -> dict[str, ColumnType]:
+    """Return what the columns that were counted are, of dates their parts."""
     types: dict[str, ColumnType] = {}
     for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
         if group in tally.schema.extra:
@@ -214,9 +223,6 @@ def column_types(tally: Tally) -> dict[str, ColumnType]:
                 support = block.support(unit, group.kind)
                 counted = () if support is None else support.values
                 types[name] = type_of_labels((*counted, *tally.schema.declared.get(name, ())))
-    for name, _ in tally.schema.dates:
-        types = {n: type_ for n, type_ in types.items() if n not in parts_of(name)}
-        types[name] = "date"
     return types
 
 
