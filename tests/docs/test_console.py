@@ -26,7 +26,7 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("command_line", "explanations", "files"))]
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("command_line", "explanations", "files", "spam"))]
 
 
 FOR_A_SHELL = set("|<>&;()$")
