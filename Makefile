@@ -14,8 +14,9 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.venv/numba
 help:  ## This list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/run  ## Work through the lectures' examples.
+run: .venv/run  ## Work through the lectures' examples, then train, judge, explain and report.
 	@PYTHONPATH=src $(BIN)/python examples/lectures.py
+	@PYTHONPATH=src $(BIN)/python examples/loan.py
 
 quick: lint .venv/warm  ## Lint, and test what changed and the layers above it; two minutes at most.
 	@TALLYBAYES_TIER=quick $(BIN)/python tools/quick.py $(SINCE)
@@ -75,7 +76,7 @@ clean:  ## Remove the environment.
 	$(PYTHON) -m venv .venv
 
 .venv/run: requirements-run.txt | .venv/bin/pip
-	@echo "installing in .venv:" $$(sed -nE 's/^([a-z-]+)==.*/\1/p' $< | uniq)
+	@echo "installing in .venv:" $$(sed -nE 's/^([a-z0-9-]+)==.*/\1/p' $< | uniq)
 	@$(PIP) --require-hashes -r $<
 	@touch $@
 

@@ -3,6 +3,7 @@
 import html
 import importlib.util
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -94,6 +95,18 @@ def test_the_lecture_examples_print_the_lectures_numbers():
     for number in ("1/57344", "0.0000296", "0.0000169", "0.6363", "0.0192754", "0.0157799"):
         assert number in printed
     assert "0.7 x 0.571 x 0.571 x 0.00719" in printed
+
+
+def test_the_main_job_is_shown_from_training_to_the_report(tmp_path):
+    run = [sys.executable, str(ROOT / "examples" / "loan.py")]
+    place = {**os.environ, "TMPDIR": str(tmp_path)}
+    printed = subprocess.run(run, capture_output=True, text=True, check=True, env=place).stdout
+    assert "10 rows, to predict" in printed
+    assert "accuracy\n0.8\n" in printed
+    assert "The answer is No" in printed
+    (page,) = tmp_path.rglob("loan.html")
+    assert str(page) in printed
+    assert "<title>Naive Bayes for" in page.read_text(encoding="utf-8")
 
 
 def test_the_summary_on_the_estimators_page_is_what_is_printed():

@@ -1,12 +1,16 @@
 """A line on the terminal for work that takes long, and silence otherwise."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from tallybayes import SemiNaiveBayes
+from tallybayes.kernels import progress as reporting
 from tallybayes.validation import progress as module
-from tallybayes.validation.progress import progress
+from tallybayes.validation.progress import ProgressLine, progress
 
 
 class Terminal(io.StringIO):
@@ -24,7 +28,8 @@ def terminal(monkeypatch):
     written = Terminal()
     written.now = 100.0
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: written.now))
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=written))
+    for place in (module, reporting):
+        monkeypatch.setattr(place, "sys", SimpleNamespace(stderr=written))
     return written
 
 
@@ -56,3 +61,37 @@ def test_slow_work_says_how_far_it_has_come_and_wipes_it_away(terminal):
     assert len(lines) == 4
     assert "\n" not in terminal.getvalue()
     assert terminal.getvalue().endswith("\r" + " " * 72 + "\r")
+
+
+def test_notebooks_hear_too_and_programs_that_speak_themselves_do_not(terminal, monkeypatch):
+    terminal.terminal = False
+    monkeypatch.setattr(Terminal, "__module__", "ipykernel.iostream")
+    worked(range(5), terminal)
+    assert "fold by fold, 3 of 5" in terminal.getvalue()
+    before = terminal.getvalue()
+    monkeypatch.setattr(reporting, "silent", True)
+    worked(range(5), terminal)
+    assert terminal.getvalue() == before
+
+
+def test_work_on_several_threads_is_one_line_and_work_of_unknown_length_says_what_is_done(terminal):
+    line = ProgressLine("pairs")
+    terminal.now += 4.0
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: line.advance(1_000), range(999)))
+    terminal.now += 4.0
+    line.advance(1_000)
+    assert "tallybayes: pairs, 1,000 of 1,000, 0 s to go" in terminal.getvalue()
+    terminal.now += 4.0
+    line.tell(7)
+    assert "tallybayes: pairs, 7 so far, 12 s" in terminal.getvalue()
+
+
+def test_a_search_for_joints_is_never_silent_for_long(terminal, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", -1.0)
+    monkeypatch.setattr(module, "EVERY", -1.0)
+    x = np.random.default_rng(0).normal(size=(300, 4))
+    SemiNaiveBayes().fit(x, x[:, 0] * x[:, 1] > 0)
+    said = terminal.getvalue()
+    for what in ("leaving rows out of columns", "weighing evidence", "looking at columns together"):
+        assert f"tallybayes: {what}, " in said

@@ -41,6 +41,7 @@ from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.calibration import no_closed_form
 from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.progress import ProgressLine, progress
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -212,7 +213,7 @@ class _Search:
         room = MOST_WEIGHED // max(len(schema.names), 1) - 1
         self.units: list[Unit] = [
             ((name,), (part,))
-            for name in self.usable
+            for name in progress(self.usable, "cutting columns")
             for part in list(self._views(name, views, codes, w))[: max(room, 0)]
         ]
         self.gains: dict[str, float] = {}
@@ -264,7 +265,7 @@ class _Search:
         shares = np.bincount(self.y, self.w, len(self.classes)) / self.w.sum()
         posterior = np.tile(shares, (len(self.y), 1))
         gains = dict.fromkeys(self.usable, 0.0)
-        for name in self.usable:
+        for name in progress(self.usable, "looking for the strongest columns"):
             for unit in self.unit((name,), 5):
                 gains[name], _ = self._screened(unit, posterior, posterior.size)
         strongest = set(sorted(gains, key=gains.__getitem__)[-MOST_PAIRED:])
@@ -361,10 +362,17 @@ class _Search:
         posterior = np.ascontiguousarray(posterior.T)
         units = [unit for unit in candidates if unit not in self.units]
         n_cells = len(units) * posterior.size
-        some = over_rows(
-            lambda some: [self._screened(unit, posterior, n_cells) for unit in units[some]],
-            len(units), n_cells,
-        )  # fmt: skip
+        line = ProgressLine("looking at columns together")
+
+        def screened(some: slice) -> list[tuple[float, float]]:
+            found = []
+            for unit in units[some]:
+                found.append(self._screened(unit, posterior, n_cells))
+                line.advance(len(units))
+            return found
+
+        some = over_rows(screened, len(units), n_cells)
+        line.clear()
         gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
         allowed = false * np.arange(1, len(p) + 1) / max(len(p), 1)
         most_p = np.sort(p)[np.sort(p) <= allowed].max(initial=-1.0)
@@ -376,7 +384,8 @@ class _Search:
             self.units.append(unit)
             self.names.append(_title(unit))
             self.gains[_title(unit)] = gain
-        terms = np.stack([self._terms(unit) for _, unit in best], axis=1)
+        found = [self._terms(unit) for _, unit in progress(best, "counting columns together")]
+        terms = np.stack(found, axis=1)
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
 

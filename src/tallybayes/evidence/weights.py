@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tallybayes.kernels.threads import over_rows
+from tallybayes.validation.progress import ProgressLine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -249,7 +250,9 @@ class EvidenceProblem:
             weights[: len(start)] = start
         constants = np.zeros(c) if constants is None else constants
         one_hot = np.arange(1, c)[:, None] == self.y
-        for _ in range(STEPS):
+        line = ProgressLine("weighing evidence, steps")
+        for done in range(STEPS):
+            line.tell(done)
             shares, loss = self.posterior(weights, constants)
             value, slope, bend = self._penalty(weights)
             value += loss + 0.5 * CLASS * float(constants @ constants)
@@ -277,4 +280,5 @@ class EvidenceProblem:
             weights, constants = tried, tried_c
             if value - after <= SMALL * abs(value):
                 break
+        line.clear()
         return EvidenceWeights(weights, constants, self.posterior(weights, constants)[1])

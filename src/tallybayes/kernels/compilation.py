@@ -76,8 +76,7 @@ def kept_or_compiling(loops: Sequence[Any], script: str) -> bool:
 
 def _announce(what: str = "compiling loops, once on this machine") -> None:
     """Say on a terminal, once in a process, that numba compiles, unless a program speaks itself."""
-    heard = not progress.silent and sys.stderr is not None and sys.stderr.isatty()
-    if heard and what not in _told:
+    if progress.heard() and what not in _told:
         _told.add(what)
         print(f"tallybayes: {what} ...", file=sys.stderr)
 

@@ -1,16 +1,24 @@
 """How far long work has come, for whoever wants to know.
 
-The library itself says a word on terminals: that kernels are being compiled, how many folds are
-done. A program that speaks to its users itself makes it `silent`.
+The library itself says a word on terminals and in notebooks: that kernels are being compiled, how
+many folds are done. A program that speaks to its users itself makes it `silent`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 silent = False
+
+
+def heard() -> bool:
+    """Tell whether someone sees what is written to standard error while the work goes on."""
+    if silent or sys.stderr is None:
+        return False
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
 
 
 class Listener:

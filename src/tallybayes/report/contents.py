@@ -32,6 +32,7 @@ from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
+from tallybayes.validation.progress import progress
 
 if TYPE_CHECKING:
     from tallybayes.evidence.diagnosis import Diagnosis
@@ -351,7 +352,8 @@ class Contents:
         """Draw the columns that tell most."""
         from tallybayes.plots import ColumnDisplay
 
-        make, drawn = ColumnDisplay.from_estimator, self.drawable[0][:COLUMNS_DRAWN]
+        make = ColumnDisplay.from_estimator
+        drawn = progress(self.drawable[0][:COLUMNS_DRAWN], "drawing columns")
         return [draw(make, self.fitted, name, size=SMALL, **self._labelled) for name in drawn]
 
     def quantile_pictures(self) -> list[str]:

@@ -12,11 +12,12 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from html import escape
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,7 +216,9 @@ def _made(contents: Contents) -> Iterator[tuple[str, str]]:
     if made is not None and made.version != _own_version():
         yield "Model written by", f"tallybayes {made.version}"
     yield "Python", f"{platform.python_version()} on {platform.system()}"
-    yield from ((name, version(name)) for name in PACKAGES)
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):  # some is not needed for all
+            yield name, version(name)
 
 
 def _own_version() -> str:

@@ -180,7 +180,8 @@ class LeaveOneOut:
             terms = sum((part.scores() for _, part in parts), np.zeros(prior.shape))[:, None]
         else:
             names = unit_names((factor for factor, _ in parts), self.data.blocks)
-            terms = np.concatenate([part.terms() for _, part in parts], axis=1)
+            units = progress(parts, "leaving rows out of columns")
+            terms = np.concatenate([part.terms() for _, part in units], axis=1)
         exact = (self.of.rows > 1)[y] & ~self._dominating[some] & ~self._unweighted[some]
         exact &= ~np.isnan(terms).any(axis=(1, 2))
         for _, part in parts:
