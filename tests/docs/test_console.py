@@ -26,7 +26,8 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("command_line", "explanations", "files", "spam"))]
+NAMES = "command_line", "explanations", "files", "spam"
+PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
 
 FOR_A_SHELL = set("|<>&;()$")

@@ -102,8 +102,8 @@ class Explained(Renderable):
         found = self.verdict
         ham, spam = found.learnt
         yield (
-            f"{self.name}: {found.answer}, spam with probability {probability(found.probability)} "
-            f"({odds(BITS * found.log_odds)}), after {ham:,} ham and {spam:,} spam."
+            f"{self.name}: {found.answer}, with a probability of {probability(found.probability)} "
+            f"of spam ({odds(BITS * found.log_odds)}), after {ham:,} ham and {spam:,} spam."
         )
         loudest = [column for column, weight in found.strongest if weight][:1]
         if loudest:

@@ -36,7 +36,8 @@ def fields_of(verdict: Verdict) -> list[str]:
         f"X-Spam-Status: {_SAYS[verdict.answer]}, probability={p:.4f}",
         f"X-Tallybayes: {verdict.answer}, log-odds={odds:.2f}, learnt={ham}+{spam}",
     ]
-    said = [f"{name} {weight:+.2f}" for name, weight in verdict.strongest[:SHOWN]]
+    told = [(name, weight) for name, weight in verdict.strongest if abs(weight) >= 0.005]
+    said = [f"{name} {weight:+.2f}" for name, weight in told[:SHOWN]]
     return [*fields, f"X-Tallybayes-Reasons: {', '.join(said)}"] if said else fields
 
 
