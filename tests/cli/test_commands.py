@@ -378,3 +378,46 @@ def test_decimal_commas_are_noticed(cli, data, values, noticed):
     assert ("--decimal ," in said) is noticed
     if noticed:
         assert cli(*args, "-q", "--decimal", ",") == (0, "", "")
+
+
+def test_predict_decides_by_a_threshold_losses_and_another_prior(done, loan):
+    def said(*options):
+        rows = done("predict", loan, "applicants.csv", "-q", *options).splitlines()[1:]
+        return [row.split(",")[0] for row in rows]
+
+    assert said() == ["No", "Yes", "No"]
+    assert said("--positive", "Yes", "--threshold", "0.2") == ["No", "Yes", "Yes"]
+    assert said("--threshold", "0.2", "--positive", "No") == ["No", "Yes", "No"]
+    assert said("--loss", "Yes:No=10") == ["No", "Yes", "Yes"]
+    assert said("--loss", "No:Yes=99") == ["No", "No", "No"]
+    assert said("--prior", "No=0.1,Yes=0.9") == ["No", "Yes", "Yes"]
+
+
+def test_a_model_file_decides_as_it_was_told_until_it_is_told_otherwise(done):
+    done("fit", "loan.csv", "-t", "cheat", "-qo", "l.tally", "--plain", "--loss", "Yes:No=10")
+    assert done("predict", "l.tally", "applicants.csv", "-q").count("Yes") == 2
+    assert (
+        done("predict", "l.tally", "applicants.csv", "-q", "--loss", "No:Yes=1").count("Yes") == 1
+    )
+    assert "what is said costs least: 'No' for 'Yes' 10" in done("inspect", "l.tally")
+    found = done("evaluate", "l.tally", "loan.csv", "--threshold", "0")
+    assert "decided by a rule: 'Yes' is said from a probability of 0 on" in found
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--threshold", "2"], "the threshold is 2.0; it must be a number, at least 0, at most 1"),
+        (["--loss", "Yes:Maybe=2"], "unknown class 'Maybe'"),
+        (["--loss", "Yes=2"], "TRUE:SAID=COST"),
+        (["--loss", "Yes:No=much"], "--loss Yes:No: 'much' is not a number"),
+        (["--loss", "Yes:No=1", "--loss", "Yes:No=2"], "is there twice"),
+        (["--positive", "Maybe"], "the positive class 'Maybe' is not a class"),
+        (["--prior", "No=0.5,Maybe=0.5"], "no prior is stated for class 'Yes'"),
+    ],
+)
+def test_decisions_that_make_no_sense_are_refused(cli, loan, options, said):
+    for command in ("predict", "evaluate"):
+        code, out, err = cli(command, loan, "loan.csv", *options)
+        assert (code != 0, out) == (True, ""), command
+        assert said in " ".join(err.split())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tallybayes.sources.formats import ReadOptions
 
 IN_READING, IN_COLUMNS, IN_MODEL, IN_FOLDS = "Reading", "Columns", "Model", "Held-out rows"
+IN_USE, IN_DECISION = "Prior and positive class", "Decision"
 PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern, an address
 CHOICES = {
     "prior": ("smoothed", "empirical", "uniform"),
@@ -57,15 +58,25 @@ MODEL_OPTIONS = (
      "Columns that are counted together: auto, none, or stated: 'age,income;age,status'."
      "  [default: auto]"),
     ("--alpha", float, "Smoothing: what is added to every count; 0 is none.  [default: 1]"),
-    ("--prior", "PRIOR",
-     "empirical (shares in the data, as --plain has it), smoothed (with a row more of each class, "
-     "as the best model has it), uniform, or stated: 'No=0.7,Yes=0.3'."),
     ("--unseen", CHOICES["unseen"], "What a category never seen does.  [default: ignore]"),
-    ("--positive", "CLASS", "The class that wins no ties, and that scores are of."),
     ("--calibration", CHOICES["calibration"],
      "With --plain, mend over-confident probabilities: one exponent, one a column or also a word."),
     ("--missing", CHOICES["missing"],
      "With --plain, what a missing value does: nothing, or it is a value.  [default: ignore]"),
+)  # fmt: skip
+USE_OPTIONS = (
+    ("--prior", "PRIOR",
+     "empirical (shares in the data, as --plain has it), smoothed (with a row more of each class, "
+     "as the best model has it), uniform, or stated: 'No=0.7,Yes=0.3'."),
+    ("--positive", "CLASS", "The class that wins no ties, and that scores are of."),
+)  # fmt: skip
+DECISION_OPTIONS = (
+    ("--threshold", float,
+     "Say the positive one of two classes from this probability on; the last one if none is "
+     "named."),
+    ("--loss losses", ["TRUE:SAID=COST"],
+     "What it costs to say a class where another is true: spam:ham=1, ham:spam=10. Other mistakes "
+     "cost 1; what is said costs least on average."),
 )  # fmt: skip
 
 
@@ -97,6 +108,8 @@ def spec_of(**said: Any) -> ModelSpec:
         columns[name] = family
     if "prior" in said:
         said["prior"] = _prior(said["prior"])
+    if "losses" in said:
+        said["losses"] = _losses(said["losses"])
     if "joints" in said:
         said["joints"] = joints(said["joints"])
     return ModelSpec(columns=columns or "auto", **said)
@@ -120,6 +133,21 @@ def _prior(text: str) -> str | dict[str, float]:
         return text
     stated = pairs(text.split(","), "--prior")
     return {label.strip(): _number(p, "--prior") for label, p in stated.items()}
+
+
+def _losses(texts: Iterable[str]) -> dict[str, float]:
+    """Read TRUE:SAID=COST; what is a class is known later."""
+    found: dict[str, float] = {}
+    for text in texts:
+        key, sign, cost = text.rpartition("=")
+        if not (sign and ":" in key):
+            raise click.UsageError(
+                f"--loss {text!r} is not of the form TRUE:SAID=COST, such as spam:ham=10."
+            )
+        if key in found:
+            raise click.UsageError(f"--loss {key}=... is there twice.")
+        found[key] = _number(cost, f"--loss {key}")
+    return found
 
 
 def pairs(texts: Iterable[str], name: str) -> dict[str, str]:
@@ -225,9 +253,12 @@ def weight(section: str = OWN) -> click.Option:
     return option("--weight", "NAME", about, section=section)
 
 
-_SPECIFICATION = _in(IN_COLUMNS, COLUMN_OPTIONS) + _in(IN_MODEL, MODEL_OPTIONS)
+_USE, _DECISION = _in(IN_USE, USE_OPTIONS), _in(IN_DECISION, DECISION_OPTIONS)
+_SPECIFICATION = _in(IN_COLUMNS, COLUMN_OPTIONS) + _in(IN_MODEL, MODEL_OPTIONS) + _USE
 READING = Together("read", _read_options, _in(IN_READING, READING_OPTIONS))
-SPECIFICATION = Together("spec", spec_of, _SPECIFICATION)
+SPECIFICATION = Together("spec", spec_of, _SPECIFICATION + _DECISION)
+TRIED = Together("spec", spec_of, _SPECIFICATION)
+USED = Together("use", spec_of, _USE + _DECISION)
 AS_TYPED = Together("said", dict, _SPECIFICATION)
 _FOLDS, _LOO, _FEW, _EACH, _SPLIT, _REPEATS, _SEED = _in(
     IN_FOLDS,

@@ -69,7 +69,8 @@ where always answering 'n' is right in 75.0 %
             without=scores[1],
             accuracy=scores[2],
             share=scores[3],
-            sure=(worse(loss - alone), worse(always - right)),
+            # who decides by a rule wants something else than to be right most often
+            sure=(worse(loss - alone), rows.rule is None and worse(always - right)),
         )
 
     @property

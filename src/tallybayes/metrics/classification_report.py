@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tallybayes.metrics.baseline import Baseline
 from tallybayes.metrics.confusion import FOUR, MEASURES, MOST_CLASSES, Confusion
+from tallybayes.metrics.decisions import Losses, Rule
 from tallybayes.metrics.predictions import HeldOut, Predictions
 from tallybayes.metrics.scores import (
     CLIP,
@@ -25,7 +28,7 @@ from tallybayes.metrics.scores import (
     sd_of_defined,
 )
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import counted
+from tallybayes.rendering.words import counted, score
 from tallybayes.sources.labels import Label
 
 MOST_OF_ONE_CLASS = 0.8
@@ -209,11 +212,13 @@ def _remarks(
     found: Predictions, confusion: Confusion, folds: Sequence[dict[str, float]], zero: int
 ) -> Iterator[str]:
     """Say that none is better, that accuracy misleads, what is undefined, left out or finite."""
+    if found.rule is not None:
+        yield from _decided(found, found.rule)
     if len(found) and (baseline := Baseline.of(found)).is_worse:
         yield f"worse than no model: {baseline}"
     rows = confusion.counts.sum(0)
     share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
-    if share > MOST_OF_ONE_CLASS:
+    if share > MOST_OF_ONE_CLASS and found.rule is None:
         label = confusion.classes[int(rows.argmax())]
         yield (
             f"accuracy misleads: {100 * share:.1f} % of the rows are of class {label!r}, so always "
@@ -233,4 +238,19 @@ def _remarks(
         yield (
             f"{counted(zero, 'row')} had probability 0 for the true class, an infinite log-loss; "
             f"it is computed as if each had probability {CLIP:g}"
+        )
+
+
+def _decided(found: Predictions, rule: Rule) -> Iterator[str]:
+    """Say how classes were decided for, and what that cost, beside one answer for all rows."""
+    yield f"decided by a rule: {rule.words(found.classes, found.positive)}"
+    if isinstance(rule, Losses) and len(found):
+        table, weight = rule.table(found.classes), found.weight
+        total = float(weight.sum()) or 1.0
+        cost = float(weight @ table[found.true, found.predicted]) / total
+        always = np.bincount(found.true, weight, len(found.classes)) @ table / total
+        best = int(always.argmin())
+        yield (
+            f"a row costs {score(cost)}; always saying {found.classes[best]!r} costs "
+            f"{score(always[best])}"
         )

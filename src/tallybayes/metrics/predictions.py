@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics.confusion import Confusion, place_of
+from tallybayes.metrics.decisions import Rule
 from tallybayes.metrics.scores import BINS, NAMES, Ranked, Reliability, score_of, standard_error
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.labels import Label, encode, sorted_labels
@@ -57,6 +58,8 @@ class Predictions:
         What a reader should know, such as why models had to be refitted.
     training
         Gives what the model of all rows says of the rows that it has seen.
+    rule
+        How classes were decided for, if not by the greatest probability.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Predictions:
     positive: Label | None = None
     notes: tuple[str, ...] = ()
     training: Callable[[], Predictions] | None = field(default=None, repr=False)
+    rule: Rule | None = None
 
     @classmethod
     def of(
@@ -194,6 +198,22 @@ class Predictions:
         """The weight of each prediction among all, 1 unless given."""
         shares = self.shares
         return np.ones(len(self)) if shares is None else shares
+
+    def decided(self, rule: Rule | None) -> Predictions:
+        """Return the same rows with a class decided for by a rule, if there is one.
+
+        Examples
+        --------
+        >>> from tallybayes.metrics.decisions import Threshold
+        >>> rows = Predictions.of(["n", "y", "y"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        >>> rows.decided(Threshold(0.4)).labels.tolist()
+        ['n', 'y', 'y']
+        """
+        if rule is None:
+            return self
+        said, seen = rule.places(self.proba, self.classes, self.positive), self.training
+        training = None if seen is None else lambda: seen().decided(rule)
+        return replace(self, predicted=said, training=training, rule=rule)
 
     @property
     def positive_place(self) -> int:

@@ -20,6 +20,7 @@ from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.metrics.confusion import place_of
+from tallybayes.metrics.decisions import Rule
 from tallybayes.metrics.predictions import winners
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
@@ -65,6 +66,8 @@ class Model:
         The class that wins only when its score is strictly greater than all others.
     calibration : Calibration or None
         What corrects over-confidence, if it was fitted.
+    rule : Threshold, Losses or None
+        How a class is decided for, if not by the greatest probability.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class Model:
     counted: ClassCounts
     positive: Label | None = None
     calibration: Calibration | None = None
+    rule: Rule | None = None
     prior: Floats = field(init=False)
 
     def __post_init__(self) -> None:
@@ -233,7 +237,7 @@ class Model:
         return record_scorer(self.schema, self.classes, self.log_prior, self.factors)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row.
+        """Return the most probable class of each row, or the one that the model's rule decides for.
 
         Ties go to the first class in order; a named positive class wins only when it is strictly
         more probable than all others.
@@ -244,6 +248,8 @@ class Model:
     def winners(self, X: Any) -> NDArray[np.intp]:
         """Return the place of the most probable class of each row: see `predict`."""
         scores = self.joint_log_likelihood(X)
+        if self.rule is not None:
+            return self.judged_from(scores)[1]
         return winners_of(scores, self.prior, self.classes, self.positive)
 
     def judged(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
@@ -252,6 +258,9 @@ class Model:
 
     def judged_from(self, scores: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the same from log scores, which are overwritten."""
+        if self.rule is not None:
+            posterior = self.posterior_from(scores)
+            return posterior, self.rule.places(posterior, self.classes, self.positive)
         places = winners_of(scores, self.prior, self.classes, self.positive)
         return self.posterior_from(scores), places
 
@@ -346,6 +355,9 @@ class Model:
         whole(most_words, "most_words", 1)
         columns = [column.payload(most_words) for column in self.units.values()]
         notes = []
+        if self.rule is not None:
+            said = self.rule.words(self.classes, self.positive)
+            notes.append(f"what is computed here is the most probable class; in the model {said}")
         for name, term in ((column["name"], column["term"]) for column in columns):
             if left_out := term.get("left_out"):
                 known = len(term["words"])

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Family
-from tallybayes.families.parameters import ColumnInfo
+from tallybayes.families.parameters import ColumnInfo, safe_log
 from tallybayes.families.registry import default_family
 from tallybayes.families.smoothing import LAPLACE
+from tallybayes.metrics.decisions import Rule
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import ClassCounts, Model
@@ -44,6 +46,8 @@ class Recipe:
         As for `estimate`.
     declared_classes
         Classes that belong to the model whether or not a row of them was counted.
+    rule
+        How a class is decided for, if not by the greatest probability.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Recipe:
     positive: Label | None = None
     calibration: Calibration | None = None
     declared_classes: tuple[Label, ...] = ()
+    rule: Rule | None = None
 
     def classes(self, tally: Tally) -> tuple[Label, ...]:
         """Return all classes, counted or declared."""
@@ -89,7 +94,8 @@ class Recipe:
                 )
             factor.parameters  # noqa: B018  (what cannot be estimated is refused now)
         counts = ClassCounts(self.prior, tally.rows, tally.weight)
-        return Model(tally.schema, classes, tuple(factors), counts, self.positive, calibration)
+        more = self.positive, calibration, self.rule
+        return Model(tally.schema, classes, tuple(factors), counts, *more)
 
     def factors(self, tally: Tally) -> Iterator[Factor]:
         """Go through what each family estimates of a tally, before any calibration."""
@@ -214,6 +220,30 @@ class Fitted:
     def model(self) -> Model:
         """The model."""
         return self.recipe.model(self.tally)
+
+    def using(
+        self, prior: Prior | None = None, positive: Label | None = None, rule: Rule | None = None
+    ) -> Fitted:
+        """Return the same model with another prior, positive class or rule of decision.
+
+        With another prior each class becomes more or less probable by as much as its prior does,
+        in a calibrated model too.
+        """
+        recipe, calibration = self.recipe, self.recipe.calibration
+        if prior is not None and calibration is not None:  # what it made of the old prior stays
+            with np.errstate(invalid="ignore"):
+                more = (self.model.prior_exponent - 1.0) * safe_log(self.model.prior)
+            added = np.add(self.model.constants, np.where(np.isfinite(more), more, 0.0)).tolist()
+            constants = dict(zip(self.classes, added, strict=True))
+            calibration = structs.replace(calibration, prior=1.0, constants=constants)
+        recipe = replace(
+            recipe,
+            prior=recipe.prior if prior is None else prior,
+            positive=recipe.positive if positive is None else positive,
+            calibration=calibration,
+            rule=recipe.rule if rule is None else rule,
+        )
+        return replace(self, recipe=recipe, worth=self.worth if prior is None else None)
 
 
 def _check_family(family: Any, where: str) -> None:

@@ -30,6 +30,7 @@ from tallybayes.families import FAMILIES, ByClass, Categorical, Family, Relative
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
 from tallybayes.kinds import Intervals, Kind
+from tallybayes.metrics.decisions import Losses, Rule, Threshold
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.gaps import Missing
 from tallybayes.model.recipe import Fitted, Recipe, family_for
@@ -222,6 +223,11 @@ class ModelSpec:
         Whether to take the lectures' model, `NaiveBayes`, and not the best, `SemiNaiveBayes`.
     calibration, missing
         As for `NaiveBayes`: of the plain model. The best weighs all evidence, gaps included.
+    threshold
+        From which probability on the positive one of two classes is said.
+    losses
+        What it costs to say a class where another is true, by ``(true, said)`` or "true:said";
+        other mistakes cost 1. What is said has the least expected loss.
 
     Examples
     --------
@@ -241,6 +247,8 @@ class ModelSpec:
     plain: bool = False
     calibration: How | None = None
     missing: Missing = "ignore"
+    threshold: float | None = None
+    losses: Mapping[Any, float] | None = None
 
     @property
     def declared(self) -> Any:
@@ -329,6 +337,35 @@ class ModelSpec:
         else:
             columns = relabelled(columns)
         return replace(self, columns=columns, positive=real(self.positive), prior=prior)
+
+    def rule(self, classes: tuple[Label, ...]) -> Rule | None:
+        """Return how a class is decided for, if a threshold or losses are given."""
+        if self.threshold is None:
+            if not self.losses:
+                return None
+            rule: Rule = Losses.of(self.losses, classes)
+        elif self.losses:
+            raise TallyBayesError("there are a threshold and losses; give one of both")
+        else:
+            rule = Threshold(self.threshold)
+        rule.check(classes)
+        return rule
+
+    def used_on(self, fitted: Fitted) -> Fitted:
+        """Give a model the prior, the positive class and the rule of decision that are stated.
+
+        Examples
+        --------
+        >>> from tallybayes import Tally
+        >>> fitted = Fitted(Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"]))
+        >>> ModelSpec(threshold=0.3).used_on(fitted).model.predict({"status": ["Married"]}).tolist()
+        ['Yes']
+        """
+        said = self.for_labels(fitted.classes)
+        prior = None if said.prior is None else prior_of(said.prior)
+        used = fitted.using(prior, said.positive, said.rule(fitted.classes))
+        used.model  # noqa: B018  (what does not fit is refused now)
+        return used
 
     def with_families(self, word: Any) -> ModelSpec:
         """Return the specification with a word for all columns of which nothing is declared."""

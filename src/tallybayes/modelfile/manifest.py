@@ -15,6 +15,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.families import Family
 from tallybayes.families.registry import storable
 from tallybayes.kinds import KINDS, Kind
+from tallybayes.metrics.decisions import Rule
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.worth import Worth
@@ -136,6 +137,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
     provenance: Provenance
     estimator: dict[str, Any] | None
     worth: Worth | None = None
+    rule: Rule | None = None
 
     @staticmethod
     def of(
@@ -162,6 +164,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             provenance,
             None if estimator is None else dict(estimator),
             fitted.worth,
+            recipe.rule,
         )
 
     @staticmethod
@@ -180,6 +183,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             self.positive,
             self.calibration,
             self.declared_classes,
+            self.rule,
         )
         labels = _labels(self.label_type, recipe.classes(tally))
         return Fitted(tally, recipe, labels, self.worth)

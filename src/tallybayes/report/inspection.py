@@ -238,6 +238,8 @@ class Inspection(Renderable):
         yield f"prior: {self.fitted.recipe.prior!r}"
         if model.positive is not None:
             yield f"{label(model.positive)} wins only when it is strictly more probable"
+        if model.rule is not None:
+            yield model.rule.words(model.classes, model.positive)
         yield replace(self.columns(), caption="")
         if (beside := self.beside()).rows:
             yield beside
@@ -272,6 +274,7 @@ class Inspection(Renderable):
                 ],
                 "prior": repr(self.fitted.recipe.prior),
                 "positive": model.positive,
+                "rule": model.rule,
                 "calibration": model.calibration,
                 "n_columns": len(model.schema.names),
                 "columns": self._columns(),

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from tallybayes.errors import TallyBayesError
 from tallybayes.model import Model
 from tallybayes.model.plans import PredictPlan
@@ -50,7 +52,12 @@ def of_records(model: Model, records: Sequence[Mapping[str, Any]]) -> Answers:
         with _row(place):
             posterior = model.posterior_of(record)
         probabilities.append([*posterior.values()])
-        decisions.append(decided(posterior, model.positive))
+        if model.rule is None:
+            decisions.append(decided(posterior, model.positive))
+        else:
+            row = np.array([[*posterior.values()]])
+            (said,) = model.rule.places(row, model.classes, model.positive)
+            decisions.append(model.classes[said])
     return probabilities, decisions
 
 

@@ -97,7 +97,7 @@ def predict_labelled(
     if rejected.of >= most:
         notes += (f"scores of the first {sum(map(len, parts)):,} rows: more take too much memory",)
     found = replace(Predictions.joined(parts, folds=False), notes=notes)
-    found = _if_learned(stored.fitted, rows, plan, read, found)
+    found = _if_learned(stored.fitted, rows, plan, read, found).decided(stored.fitted.recipe.rule)
     return found if rejected.count else replace(found, rows=None), rejected
 
 
@@ -130,6 +130,7 @@ def evaluate(
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
+    use: ModelSpec | None = None,
     **held: Any,
 ) -> Found[ClassificationReport]:
     """Score a model on labelled rows that it has not seen, or what `train` makes of other rows.
@@ -140,17 +141,22 @@ def evaluate(
         A stored model; or a specification, for which rows are held out in turn.
     data, target, weight, read
         As for `train`; a stored model knows its target. Without one all rows are in memory.
+    use
+        The prior, positive class, threshold and losses to take instead of those of a stored model.
     **held
         ``folds``, ``repeats`` and ``seed``, as for `tallybayes.validation.cross_val`.
     """
     start, read = time.perf_counter(), read or ReadOptions()
     rows = open_rows(data, read)
     if isinstance(model, Stored):
+        if use is not None:
+            model = replace(model, fitted=use.used_on(model.fitted))
         found, rejected = predict_labelled(model, rows, target, weight, read)
     else:
         X, y, weights, spec, rejected = read_labelled(rows, target, model, weight, read)
         found = estimator_of(spec).cross_val(X, y, sample_weight=weights, **held)
         found = replace(found, notes=(*found.notes, *_notes(rejected)))
+        found = found.decided(spec.rule(found.classes))
     return Found(rejected, time.perf_counter() - start, found.report())
 
 
@@ -186,6 +192,7 @@ def compare(
             predictions[name], rejected = predict_labelled(stored, rows, target, weight, read)
         found = comparison.compare_predictions(predictions, level=level)
         return Found(rejected, time.perf_counter() - start, found)
+    _refuse_rules(*specs)
     if len({(spec.drop, spec.only) for spec in specs}) > 1:
         raise TallyBayesError(
             "the specifications drop or use different columns, which only model files can: fit "
@@ -226,6 +233,7 @@ def tune_spec(
     """
     start, read = time.perf_counter(), read or ReadOptions()
     spec, rows = spec or ModelSpec(), open_rows(data, read)
+    _refuse_rules(spec)
     spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     values = dict(grid or {"alpha": list(ALPHAS if spec.plain else FEW_ALPHAS)})
     if not spec.plain:
@@ -251,6 +259,15 @@ def tune_spec(
     beside = chosen.kept_beside(weight)
     stored = Stored(with_target(found.model, target), provenance, beside)
     return TunedModel(rejected, time.perf_counter() - start, found, stored)
+
+
+def _refuse_rules(*specs: ModelSpec) -> None:
+    """Refuse a threshold or losses, which are no part of what is tried."""
+    if any(spec.threshold is not None or spec.losses for spec in specs):
+        raise TallyBayesError(
+            "a threshold or losses change what is said, not the model; leave them out here, and "
+            "state them where a model is used"
+        )
 
 
 def leave_out(

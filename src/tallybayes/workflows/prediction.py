@@ -16,6 +16,7 @@ from tallybayes.errors import TallyBayesWarning, warn
 from tallybayes.kinds import Categories
 from tallybayes.model import Fitted
 from tallybayes.model.plans import PREDICTION, PredictPlan, source_of
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
 from tallybayes.rendering.words import counted, listed, tallied
@@ -75,6 +76,7 @@ def predict(
     proba: bool = False,
     keep: Sequence[str] | None = (),
     read: ReadOptions | None = None,
+    use: ModelSpec | None = None,
 ) -> Predicted:
     """Predict the class of every row of files, and write it.
 
@@ -93,6 +95,8 @@ def predict(
         Whether to write the probability of every class, not only of the predicted one.
     keep
         Columns of the data that are written too, before the prediction; None for all.
+    use
+        The prior, positive class, threshold and losses to take instead of those of the model.
     """
     from tallybayes.sources.arrow_files import plain_types
 
@@ -100,7 +104,8 @@ def predict(
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
     written = format_for(path, to)
     rows = open_rows(data, read)
-    plan = PredictPlan.of(stored.fitted, rows.names if keep is None else keep, proba)
+    fitted = stored.fitted if use is None else use.used_on(stored.fitted)
+    plan = PredictPlan.of(fitted, rows.names if keep is None else keep, proba)
     refuse_lacking((*plan.model.schema.inputs, *plan.keep), rows.names, rows.files[0])
     passing: dict[str, ColumnType] = dict.fromkeys(plan.keep, "text")
     if not (rows.types_guessed and written.types_guessed):  # otherwise 007 stays 007

@@ -126,12 +126,14 @@ def train(
             table = tables[0] if tables else rows.sample.slice(0, 0)
             first = source_of(table, plan.schema), plan.labels(table)
             fitted = replace(fitted, worth=explained(found, fitted, *first))
+    rule = spec.rule(fitted.classes)
+    fitted = fitted.using(rule=rule)
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
     stored = Stored(fitted, provenance, spec.kept_beside(weight))
     report, why = None, found if scores and isinstance(found, str) else ""
     if scores and isinstance(found, Predictions):
-        report = found.report()
+        report = found.decided(rule).report()
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
 
@@ -159,7 +161,8 @@ def preview(
     rows, spec = open_rows(data, read), spec or ModelSpec()
     if rows.complete:
         return train(rows, target, spec, weight=weight, read=read, scores=False)
-    spec = replace(spec, prior=None, positive=None)  # of which no row may have come yet
+    # classes of which no row may have come yet
+    spec = replace(spec, prior=None, positive=None, threshold=None, losses=None)
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)

@@ -12,7 +12,7 @@ import click
 from tallybayes.cli import options
 from tallybayes.cli.console import Session
 from tallybayes.cli.main import argument, command, option, refuse, typed
-from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, PLACE
+from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, IN_USE, PLACE
 from tallybayes.cli.paths import STANDARD, check_free, is_model, load_model, standard_output
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ ONE_MODEL = "A model file and data to test it on; or only data, with --target."
     tallybayes evaluate loan.tally test.csv
     # a way to make models, on ten folds
     tallybayes evaluate loan.csv --target cheat
+    # where missing a "Yes" costs ten times as much as a false alarm
+    tallybayes evaluate loan.tally test.csv --loss Yes:No=10
     # each row left out in turn, with another family
     tallybayes evaluate loan.csv -t cheat --loo --column income=bins
 """,
@@ -61,7 +63,7 @@ def evaluate(
             if len(files) < 2:
                 raise click.UsageError("Name the data to test the model on.")
             stored, data = load_model(files[0], files[1:]), list(files[1:])
-            found = evaluation.evaluate(stored, data, target, **how)
+            found = evaluation.evaluate(stored, data, target, use=spec, **how)
         elif target is None:
             raise click.UsageError("Name a model file first, or say what to predict: --target.")
         else:
@@ -125,7 +127,7 @@ def compare(
     with session.progress():
         if names:
             why = "The models are made already: leave out"
-            refuse(why, IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS)
+            refuse(why, IN_COLUMNS, IN_MODEL, IN_USE, IN_FOLDS, SPECS)
             found = evaluation.compare(_loaded(names, data), data, target, **how)
         elif target is None or not specs:
             raise click.UsageError("Name model files first, or give --target and --spec.")

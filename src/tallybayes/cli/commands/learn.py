@@ -102,7 +102,7 @@ SIMPLEST = "Take the simplest that is at most one standard error worse than the 
     option("--simplest", bool, SIMPLEST),
     options.weight(),
     options.LOO,
-    options.SPECIFICATION,
+    options.TRIED,
     options.READING,
 )
 def tune(

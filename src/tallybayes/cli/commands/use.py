@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     tallybayes predict loan.tally applicants.csv
     # to a file, with the probability of every class and all columns
     tallybayes predict loan.tally applicants.csv --proba --keep-all -o judged.parquet
+    # "Yes" from a probability of .2 on, among people of whom half cheat
+    tallybayes predict loan.tally applicants.csv --positive Yes --threshold 0.2 --prior uniform
     # in a pipe
     cat mails.jsonl | tallybayes predict spam.tally - --format jsonl --to jsonl --keep id
 """,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     option("--proba", bool, "Write the probability of every class."),
     option("--keep", ["NAME"], "Write this column of the data too."),
     option("--keep-all", bool, "Write all columns of the data too."),
+    options.USED,
     options.READING,
 )
 def predict(
@@ -51,7 +54,8 @@ def predict(
 ) -> None:
     """Predict the class of every row.
 
-    For every row, in order, its most probable class and that probability are written. Data is read
+    For every row, in order, its most probable class and that probability are written; with
+    --threshold or --loss the class that is decided for, and the probability of that. Data is read
     and written in a stream, however large it is; a file appears only when it is complete. Only with
     --as or --json are all predictions kept until the end.
     """
