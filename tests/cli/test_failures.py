@@ -11,7 +11,7 @@ import pytest
 
 from tallybayes.cli.main import command, main
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.kernels import compilation
+from tallybayes.kernels import compilation, progress as reporting
 from tallybayes.validation import progress
 
 
@@ -123,7 +123,7 @@ def terminal(monkeypatch):
     """Stand in for a terminal; the library is impatient."""
     written = Terminal()
     monkeypatch.setattr(compilation, "_told", set())
-    for module in (compilation, progress):
+    for module in (compilation, progress, reporting):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=written))
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr(progress, "EVERY", -1.0)

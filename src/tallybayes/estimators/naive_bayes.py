@@ -155,7 +155,7 @@ class NaiveBayes(TallyClassifier):
         if how is None:
             worth = appraised(tally, recipe, rows.X, rows.labels, rows.weights)
             if worth is not None and worth.held_out.is_worse:
-                warn(worth.warning(None), TallyBayesWarning)
+                warn(worth.warning(None, tally.schema.target), TallyBayesWarning)
         else:
             ready = self._prepared(tally.schema, recipe, rows)
             left_out = LeaveOneOut(ready.data, tally)

@@ -94,7 +94,7 @@ class SemiNaiveBayes(NaiveBayes):
         recipe = replace(self._recipe(tally, ()), calibration=evidence.calibration)
         worth = worth_of(evidence.predictions, recipe.prior)
         if worth is not None and worth.held_out.is_worse:
-            warn(worth.warning(recipe.calibration), TallyBayesWarning)
+            warn(worth.warning(recipe.calibration, tally.schema.target), TallyBayesWarning)
         return tally, recipe, worth
 
     @property

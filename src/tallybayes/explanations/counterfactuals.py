@@ -30,7 +30,7 @@ from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Part, Renderable
-from tallybayes.rendering.words import label, probability
+from tallybayes.rendering.words import class_name, label, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
@@ -91,11 +91,12 @@ class Counterfactual:
     probability: float
     size: float
     record: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    target: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
         changes, sure = " and ".join(map(str, self.changes)), probability(self.probability)
         far = f"; a change of {self.size:.3g} standard deviations" if self.size > FAR else ""
-        return f"if {changes}: {label(self.decision)} ({sure}){far}"
+        return f"if {changes}: {class_name(self.target, self.decision)} ({sure}){far}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,8 @@ class Counterfactuals(Renderable):
             yield from map(str, self.found)
         else:
             many = "one value" if self.values == 1 else "one or two values"
-            aim = "changes it" if self.to is None else f"makes it {label(self.to)}"
+            to = class_name(self.target, self.to)
+            aim = "changes it" if self.to is None else f"makes it {to}"
             yield f"{answer}; no change of {many} was found that {aim}"
         yield from (f"note: {note}" for note in self.notes)
 
@@ -503,7 +505,8 @@ class _Search:
         (posterior,), (winner,) = self.model.judged_from(joint)
         changes = tuple(options.change(value) for options, value in draft)
         answer, sure = self.model.classes[winner], float(posterior[winner])
-        return Counterfactual(changes, answer, sure, _size(draft), {**self.record, **new})
+        record, target = {**self.record, **new}, self.model.schema.target
+        return Counterfactual(changes, answer, sure, _size(draft), record, target)
 
 
 def _short(start: float, origin: float, number: float, support: Support) -> list[float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tallybayes.errors import number
 from tallybayes.metrics.scores import CLIP
-from tallybayes.rendering.words import label, percent, score
+from tallybayes.rendering.words import class_name, label, percent, score
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
@@ -79,13 +79,19 @@ where always answering 'n' is right in 75.0 %
         return any(self.sure)
 
     def __str__(self) -> str:
+        return self.said()
+
+    def said(self, target: str = "") -> str:
+        """Say how much worse the model is, of classes of this name."""
+        common = self.commonest
+        always = label(repr(common)) if isinstance(common, str) else class_name(target, common)
         loss = (
             f"a log-loss of {score(self.log_loss)}, where the shares of the classes alone have "
             f"{score(self.without)}"
         )
         right = (
-            f"right in {percent(self.accuracy)}, where always answering "
-            f"{label(repr(self.commonest))} is right in {percent(self.share)}"
+            f"right in {percent(self.accuracy)}, where always answering {always} is right in "
+            f"{percent(self.share)}"
         )
         said = zip((loss, right), self.sure, strict=True)
         return ", and ".join(part for part, is_sure in said if is_sure)

@@ -101,7 +101,7 @@ class ModelSummary(Renderable):
         worth = self.fitted.worth
         if worth is None or not worth.held_out.is_worse:
             return None
-        return worth.warning(self.fitted.recipe.calibration)
+        return worth.warning(self.fitted.recipe.calibration, self.fitted.tally.schema.target)
 
     def extra(self) -> list[ExtraSummary]:
         """Return what else is counted: views of columns, then columns together, the best first."""

@@ -26,7 +26,7 @@ class Worth(Value, frozen=True):
     held_out: Baseline
     better: Mapping[str, str] = {}
 
-    def warning(self, calibration: Calibration | None) -> str:
+    def warning(self, calibration: Calibration | None, target: str) -> str:
         """Say in a sentence that the model is worse than none, and what to do."""
         best = calibration is not None and calibration.how == "evidence"
         remedies = [FEWER if best else BEST]
@@ -34,9 +34,8 @@ class Worth(Value, frozen=True):
             families = [f"{name!r}: {family!r}" for name, family in self.better.items()]
             shown = listed(families, MOST_NAMED, last="and", longest=60)
             remedies.append(f"far from normal, with a family that fits better, are {shown}")
-        return f"this model is worse than none: each row left out, {self.held_out}. " + (
-            "; ".join(remedies)
-        )
+        said = self.held_out.said(target)
+        return f"this model is worse than none: each row left out, {said}. {'; '.join(remedies)}"
 
 
 def worth_of(rows: Predictions, prior: Prior) -> Worth | None:

@@ -29,7 +29,7 @@ from tallybayes.model import Model
 from tallybayes.plots import style
 from tallybayes.plots.joint import in_bits
 from tallybayes.plots.style import BESIDE, INK, NOTE, Display, not_drawn, readable, style_of, tidy
-from tallybayes.rendering.words import label, listed, number
+from tallybayes.rendering.words import class_name, label, listed, number
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
@@ -233,7 +233,8 @@ class ColumnDisplay(Display):
 
     def _named(self, c: int) -> str:
         """Return the name of a class, with the likelihood of the record's value."""
-        name, found = readable(self.classes[c], 24), self.value_likelihood
+        shown = class_name(self.model.schema.target, self.classes[c])
+        name, found = readable(shown, 24), self.value_likelihood
         return name if found is None else f"{name}: {number(float(found[c]))}"
 
     def _curves(self, ax: Axes) -> str:
@@ -298,7 +299,8 @@ class ColumnDisplay(Display):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        column, drawn = label(self.name), [label(self.classes[c]) for c in self.drawn]
+        column, target = label(self.name), self.model.schema.target
+        drawn = [class_name(target, self.classes[c]) for c in self.drawn]
         if self.note:
             return f"{column}: {self.note}."
         said = f"{'Bars' if self.names else 'Curves'} of the {self.what} of {column} for "
@@ -334,6 +336,8 @@ class NormalQQDisplay(Display):
         standard normal, and the ordered z of the data.
     log
         Whether z is of the logarithm.
+    target
+        What the classes are of.
 
     Examples
     --------
@@ -350,6 +354,7 @@ class NormalQQDisplay(Display):
     expected: dict[Label, Floats]
     observed: dict[Label, Floats]
     log: bool = False
+    target: str = ""
     size: ClassVar[tuple[float, float]] = (5.6, 5.2)
 
     @classmethod
@@ -383,7 +388,8 @@ class NormalQQDisplay(Display):
             expected[model.classes[c]] = ndtri((np.cumsum(share) - share / 2.0)[some]) + 0.0
         if not observed:
             raise TallyBayesError(f"column {of.name!r} has no value in these rows")
-        return cls(of.name, model.classes, expected, observed, of.support.log).plot(ax)
+        target = model.schema.target
+        return cls(of.name, model.classes, expected, observed, of.support.log, target).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
@@ -393,7 +399,7 @@ class NormalQQDisplay(Display):
         for name, observed in self.observed.items():
             look = style_of(self.classes.index(name))
             hollow: Any = {"color": look.color, "markersize": 4.5, "markerfacecolor": "none"}
-            shown = readable(name, 24)
+            shown = readable(class_name(self.target, name), 24)
             ax.plot(self.expected[name], observed, look.marker, label=shown, zorder=2, **hollow)
         if hidden := not_drawn(len(self.classes) - len(self.observed)):
             ax.plot([], [], " ", label=hidden, gid=BESIDE)
@@ -404,13 +410,14 @@ class NormalQQDisplay(Display):
         """What the picture shows, in words and numbers."""
         hidden = not_drawn(len(self.classes) - len(self.observed))
         said = f"Normal Q-Q picture of {'log ' if self.log else ''}{label(self.column)} for "
-        said += listed(self.observed) + (f" ({hidden})." if hidden else ".")
+        names = {name: class_name(self.target, name) for name in self.observed}
+        said += listed(names.values()) + (f" ({hidden})." if hidden else ".")
         farthest = []
         for name, observed in self.observed.items():
             off = observed - self.expected[name]
             worst = int(np.abs(off).argmax())
             at = number(float(observed[worst]))
-            farthest.append(f"{label(name)} {number(float(off[worst]))} (at z = {at})")
+            farthest.append(f"{names[name]} {number(float(off[worst]))} (at z = {at})")
         return f"{said} Farthest from the line, in standard deviations: {', '.join(farthest)}."
 
 

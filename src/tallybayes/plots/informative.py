@@ -13,7 +13,7 @@ from typing import Any, Self
 from tallybayes.explanations.explanation import model_of
 from tallybayes.model import InformativeValue, most_informative
 from tallybayes.plots.style import NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
-from tallybayes.rendering.words import label, listed, number
+from tallybayes.rendering.words import class_name, label, listed, number
 from tallybayes.sources.labels import Label
 
 MOST_PANELS, ACROSS = 9, 3
@@ -31,6 +31,8 @@ class InformativeDisplay(PanelsDisplay):
         All classes of the model: they give the colours.
     words
         Whether they are the words of a text, and not values of several columns.
+    target
+        What the classes are of.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class InformativeDisplay(PanelsDisplay):
     values: dict[Label, list[InformativeValue]]
     classes: tuple[Label, ...]
     words: bool
+    target: str = ""
 
     @classmethod
     def from_estimator(
@@ -65,7 +68,7 @@ class InformativeDisplay(PanelsDisplay):
         values = most_informative(model, n, between, column)
         first = next((each.column for several in values.values() for each in several), None)
         words = first is not None and model.column(first).support.text
-        return cls(values, model.classes, words).plot()
+        return cls(values, model.classes, words, model.schema.target).plot()
 
     @property
     def bits(self) -> dict[Label, list[tuple[str, float]]]:
@@ -88,7 +91,7 @@ class InformativeDisplay(PanelsDisplay):
         width = (3.2 if self.words else 4.2) * across + 0.4
         self._panels(len(drawn), across, (width, down * (1.1 + 0.2 * lines)))
         for ax, (name, several) in zip(self.axes_, drawn, strict=True):
-            tidy(ax, "x", readable(name, 24), "bits")
+            tidy(ax, "x", readable(class_name(self.target, name), 24), "bits")
             look, bits = style_of(self.classes.index(name)), [weight for _, weight in several]
             ends = [min(weight, 1.15 * longest) for weight in bits]
             bars = ax.barh(range(len(bits)), ends, height=0.66, zorder=2, **look.of_bar)
@@ -112,7 +115,8 @@ class InformativeDisplay(PanelsDisplay):
         said = []
         for each, several in list(self.bits.items())[:MOST_PANELS]:
             best = [f"{label(name)} ({number(x)})" for name, x in several[:3]]
-            said.append(f"{label(each)}: {listed(best, longest=50) if best else f'no {what}'}")
+            shown = listed(best, longest=50) if best else f"no {what}"
+            said.append(f"{class_name(self.target, each)}: {shown}")
         text = f"The {what} that speak most for each class, in bits. {'; '.join(said)}."
         hidden = not_drawn(len(self.values) - len(said))
         return f"{text} {hidden}." if hidden else text

@@ -23,7 +23,7 @@ from tallybayes.kinds import Part
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
 from tallybayes.plots.style import INK, NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
-from tallybayes.rendering.words import bits as signed, label, listed, number
+from tallybayes.rendering.words import bits as signed, class_name, label, listed, number
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
@@ -49,6 +49,8 @@ class JointDisplay(PanelsDisplay):
         The class that the cells speak for.
     record
         A record, whose cell is framed.
+    target
+        What the classes are of.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class JointDisplay(PanelsDisplay):
     joint: ModelColumn
     one: Label
     record: Any = None
+    target: str = ""
 
     @classmethod
     def from_estimator(
@@ -97,7 +100,7 @@ class JointDisplay(PanelsDisplay):
         last = model.classes[-1] if model.positive is None else model.positive
         one = model.classes[class_place(model.classes, last if one is None else one)]
         given = None if record is None else style.record_of(estimator, record)
-        return cls(known[subject], one, given).plot()
+        return cls(known[subject], one, given, model.schema.target).plot()
 
     def __post_init__(self) -> None:
         kinds: list[Any] = [view.kind for view in self.joint.views]
@@ -172,8 +175,10 @@ class JointDisplay(PanelsDisplay):
     def _for(self) -> str:
         """The class, and what it is weighed against."""
         others = [name for name in self.joint.classes if name != self.one]
-        other = label(others[0]) if len(others) == 1 else "the mean of the others"
-        return f"{label(self.one)} against {other}"
+        other = "the mean of the others"
+        if len(others) == 1:
+            other = class_name(self.target, others[0])
+        return f"{class_name(self.target, self.one)} against {other}"
 
     def _said(self, cell: Sequence[int]) -> str:
         """Return a cell with its bits."""

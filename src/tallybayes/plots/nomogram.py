@@ -19,7 +19,7 @@ otherwise, as all that tells less, they are in the row "everything else", so tha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,7 +35,7 @@ from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, NOTE, QUIET, readable, record_of, written
-from tallybayes.rendering.words import counted, label, listed, number, probability
+from tallybayes.rendering.words import class_name, counted, label, listed, number, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
@@ -295,8 +295,12 @@ class NomogramDisplay(style.PanelsDisplay):
         heights = [0.5 * sum(row.height for row in panel.rows) + 3.5 for panel in panels]
         self._panels(len(panels), 1, (8.8, sum(heights)), height_ratios=heights)
         for ax, panel in zip(self.axes_, panels, strict=True):
-            _Drawing(ax, panel).draw(None if found is None else panel.read(found))
+            _Drawing(ax, panel, self._named).draw(None if found is None else panel.read(found))
         return self
+
+    def _named(self, value: Label) -> str:
+        """Write a class."""
+        return class_name(self.model.schema.target, value)
 
     def read(self, record: Any = None) -> dict[Label, NomogramReading]:
         """Return what a record (that of the picture, if not given) reads on each panel."""
@@ -325,20 +329,21 @@ class NomogramDisplay(style.PanelsDisplay):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        one, first = label(self.one), self.panels[self.drawn[0]]
-        said = [f"Nomogram of {one} against {listed(self.panels)}."]
+        one, first = self._named(self.one), self.panels[self.drawn[0]]
+        other = self._named(first.other)
+        said = [f"Nomogram of {one} against {listed(map(self._named, self.panels))}."]
         reach = [f"{label(row.column)} (up to {number(first.points(row, row.highest))} points)"
                  for row in first.rows[:3]]  # fmt: skip
         if reach:
-            said.append(f"What tells most against {label(first.other)}: {', '.join(reach)}.")
+            said.append(f"What tells most against {other}: {', '.join(reach)}.")
         said += [f"{remark[0].upper()}{remark[1:]}." for remark in first.remarks]
         if len(self.drawn) < len(self.panels):
             said.append(f"{len(self.panels) - len(self.drawn)} more panels are not drawn.")
         if self.explanation is not None:
             total = first.read(self.explanation).total
-            points = f"{number(total, 4)} points against {label(first.other)}"
+            points = f"{number(total, 4)} points against {other}"
             if math.isnan(total):
-                points = f"what neither {one} nor {label(first.other)} allows"
+                points = f"what neither {one} nor {other} allows"
             chance = f"the probability of {one} is {probability(self.probability())}"
             said.append(f"The record has {points}; {chance}.")
         return " ".join(said)
@@ -420,8 +425,8 @@ class _Drawing:
     The rulers of total and probability have a scale of their own over the same width.
     """
 
-    def __init__(self, ax: Axes, panel: Panel) -> None:
-        self.ax, self.panel = ax, panel
+    def __init__(self, ax: Axes, panel: Panel, named: Callable[[Label], str]) -> None:
+        self.ax, self.panel, self.named = ax, panel, named
         self.names: dict[float, str] = {}
         figure: Any = ax.figure
         inches = ax.get_position().width * figure.get_size_inches()[0]
@@ -451,7 +456,7 @@ class _Drawing:
             self._mark(y, others, number(others))
         ax.vlines(range(0, 101, 10), y - 0.4, 0.0, color=FAINT, linewidth=0.6, zorder=0)
         y -= 1.5
-        one, other = readable(panel.one, 16), readable(panel.other, 16)
+        one, other = (readable(self.named(name), 16) for name in (panel.one, panel.other))
         self._totals(y, f"P({one}),\nagainst {other}", reading)
         said = "\n".join(panel.remarks)
         ax.annotate(said, (0.0, y - 1.7), fontsize=NOTE, color=QUIET, va="top")

@@ -123,11 +123,17 @@ class WaterfallDisplay(Display):
     def _pair(self) -> tuple[Label, Label]:
         return self.contrast.one, self.contrast.other
 
+    @property
+    def _names(self) -> tuple[str, str]:
+        """How the two classes are written."""
+        named = self.contrast.explanation.named
+        return named(self.contrast.one), named(self.contrast.other)
+
     def _inches(self) -> tuple[float, float]:
         return 7.6, 2.1 + 0.36 * len(self.steps) + 0.2 * bool(self.left_out)
 
     def _draw(self, ax: Axes) -> None:
-        n, (one, other) = len(self.steps), (readable(name, 16) for name in self._pair)
+        n, (one, other) = len(self.steps), (readable(name, 16) for name in self._names)
         lines = wrap(label(f"left out: {'; '.join(self.left_out)}", 5 * LINE), LINE)
         below = [readable(line, LINE) for line in lines] if self.left_out else []
         about = "\n".join([f"bits for {one} (right) against {other} (left)", *below])
@@ -170,14 +176,14 @@ class WaterfallDisplay(Display):
             if math.isinf(bits):
                 side = ">" if bits > 0.0 else "<"
                 ax.plot([end], [k], side, color=look.color, markersize=11, zorder=3)
-        said = _said(bits, *(readable(name, 20) for name in self._pair))
+        said = _said(bits, *(readable(name, 20) for name in self._names))
         place: Any = {"xytext": (6.0, 0.0), "textcoords": "offset points", "va": "center"}
         place["bbox"] = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.0}
         weight = "bold" if total else "normal"
         ax.annotate(said, (max(start, end), k), zorder=4, fontsize=NOTE, fontweight=weight, **place)
 
     def _title(self) -> str:
-        one, other = (readable(each, 14) for each in self._pair)
+        one, other = (readable(each, 14) for each in self._names)
         if math.isnan(self.total):
             return f"Neither {one} nor {other} allows this record"
         said = f"{one} against {other}" if self.total < 0.0 else f"Why {one} rather than {other}"
@@ -186,7 +192,7 @@ class WaterfallDisplay(Display):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        one, other = map(label, self._pair)
+        one, other = self._names
         strongest = sorted(self.steps, key=lambda step: -abs(step.bits))[:4]
         said = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest]
         text = f"Waterfall of the evidence for {one} against {other}, in bits: {', '.join(said)}"

@@ -63,7 +63,7 @@ def counted(n: float, one: str, several: str = "") -> str:
 
 
 def class_name(target: object, value: object) -> str:
-    """Write a class in a sentence, where a number needs the name of what it is of.
+    """Write a class in a sentence, where a number needs the name of what it is of, if known.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def class_name(target: object, value: object) -> str:
     ('BAD = 1', 'Yes')
     """
     is_number = isinstance(value, bool | int | float | np.number | np.bool_)
-    return f"{label(target)} = {label(value)}" if is_number else label(value)
+    return f"{label(target)} = {label(value)}" if is_number and target else label(value)
 
 
 def tallied(rows: Iterable[tuple[object, float]], target: str, most: int = 10) -> str:

@@ -25,7 +25,7 @@ from tallybayes.model.informative import informative_values
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
-from tallybayes.rendering.words import label, probability, score
+from tallybayes.rendering.words import class_name, label, probability, score
 from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
@@ -216,6 +216,10 @@ class Contents:
         """That the model is worse than none, as it was when it was made."""
         return ModelSummary(self.fitted).worth_warning
 
+    def named(self, value: Label) -> str:
+        """Write a class in a sentence."""
+        return class_name(self.model.schema.target, value)
+
     @property
     def seen_before(self) -> list[str]:
         """The names of data that the model was judged by and has learned from."""
@@ -224,11 +228,11 @@ class Contents:
         return [name for name in self.data if _identity(name) in files]
 
     @property
-    def commonest(self) -> tuple[Label, float]:
+    def commonest(self) -> tuple[str, float]:
         """The class that most of the labelled rows have, and their share."""
         assert self.predictions is not None
         rows = np.bincount(self.predictions.true, self.predictions.weights)
-        return self.classes[int(rows.argmax())], float(rows.max() / rows.sum())
+        return self.named(self.classes[int(rows.argmax())]), float(rows.max() / rows.sum())
 
     def scores_table(self) -> Table:
         """Put each score beside its interval, that of the training rows, and what it means."""
@@ -298,7 +302,8 @@ class Contents:
         made = [draw(make, self.fitted, MOST_WORDS, column=name) for name in drawn]
         values = informative_values(self.model, MOST_VALUES)
         if {each.column for several in values.values() for each in several} - set(self.texts):
-            made.append(draw(InformativeDisplay(values, self.classes, words=False).plot))
+            target = self.model.schema.target
+            made.append(draw(InformativeDisplay(values, self.classes, False, target).plot))
         return made
 
     def joint_pictures(self) -> list[str]:
