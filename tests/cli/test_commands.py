@@ -280,6 +280,9 @@ def test_leaving_rows_out_is_what_fit_does(facts):
     args = ("loan.csv", "-t", "cheat", "--plain")
     fitted = facts("fit", *args, "-o", "a.tally")["leave_one_out"]["scores"]
     found = facts("evaluate", *args, "--loo")["scores"]
+    ranked = {name: fitted.pop(name) for name in ("roc_auc", "average_precision")}
+    assert all(0.0 < score <= 1.0 for score in ranked.values())  # in folds
+    assert {name: found.pop(name) for name in ranked} == dict.fromkeys(ranked)
     assert found == pytest.approx(fitted)
 
 

@@ -5,9 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from msgspec import structs
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 import tallybayes as tb
 from plain_model import ModelSpec, train
+from tallybayes.metrics import RANKING
 from tallybayes.sources import ReadOptions, arrow_files
 from tallybayes.workflows import evaluation, planning
 from workflows.mixed import mixed, write
@@ -37,7 +39,12 @@ def assert_scores(trained, frame, weight=None, rows=slice(None)):
     held = model.cross_val(X, frame["label"], "loo", sample_weight=w).take(rows)
     found, wanted = trained.scores, held.report()
     assert (found.held_out, found.rows) == ("leave-one-out", wanted.rows)
-    assert found.scores == pytest.approx(wanted.scores, rel=1e-9, nan_ok=True)
+    expected = dict(wanted.scores)
+    if not np.isnan(found.scores["roc_auc"]):  # rows are ranked in folds
+        most = min(10, frame["label"].value_counts().min())
+        folds = model.cross_val(X, frame["label"], int(most), sample_weight=w)
+        expected |= folds.scores(RANKING)
+    assert found.scores == pytest.approx(expected, rel=1e-9, nan_ok=True)
     assert found.n_zero_probability == wanted.n_zero_probability
     np.testing.assert_allclose(found.confusion.counts, wanted.confusion.counts, rtol=1e-12)
 
@@ -177,3 +184,42 @@ def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     assert 35 <= trained.scores.rows < len(frame)
     assert_scores(trained, frame, rows=slice(trained.scores.rows))
     assert f"scores of the first {trained.scores.rows} of 64 rows" in trained.scores.notes[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_in_memory_are_ranked_in_folds(n_classes):
+    """Every fold is refitted, and ranked by scikit-learn; of several each against the rest."""
+    rng = np.random.default_rng(n_classes)
+    y = rng.integers(0, n_classes, 150)
+    frame = pd.DataFrame({"a": rng.normal(size=150) + 0.7 * y, "b": rng.normal(size=150), "y": y})
+    X = frame[["a", "b"]]
+    held, areas, precisions = tb.NaiveBayes().cross_val(X, y, 10), [], []
+    for fold in held.folds():
+        train_on = np.setdiff1d(np.arange(150), fold.row_numbers)
+        model = tb.NaiveBayes().fit(X.iloc[train_on], y[train_on])
+        proba, true = model.predict_proba(X.iloc[fold.row_numbers]), y[fold.row_numbers]
+        of = [1] if n_classes == 2 else range(n_classes)
+        areas.append(np.mean([roc_auc_score(true == k, proba[:, k]) for k in of]))
+        precisions.append(np.mean([average_precision_score(true == k, proba[:, k]) for k in of]))
+    scores = train(frame, "y").scores
+    assert scores["roc_auc"] == pytest.approx(np.mean(areas), rel=1e-9)
+    assert scores["average_precision"] == pytest.approx(np.mean(precisions), rel=1e-9)
+    assert scores.held_out == "leave-one-out"
+    assert any("are those of 10 folds, on average" in note for note in scores.notes)
+
+
+@pytest.mark.parametrize("how", ["best", "in a stream"])
+def test_what_leave_one_out_alone_cannot_tell_has_no_line(how, monkeypatch):
+    if how == "in a stream":
+        monkeypatch.setattr(planning, "KEPT_BYTES", -1)
+    scores = train(FRAME[["size", "label"]], "label", ModelSpec(plain=how != "best")).scores
+    shown = [row[0] for row in scores.overall().rows]
+    assert "accuracy" in shown
+    assert not {"roc_auc", "average_precision"} & set(shown)
+    assert any("use folds" in note for note in scores.notes)
+
+
+def test_classes_of_one_row_are_not_ranked():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.5], "y": ["n", "n", "n", "y"]})
+    scores = train(frame, "y").scores
+    assert scores is None or np.isnan(scores["roc_auc"])

@@ -21,6 +21,7 @@ from tallybayes.metrics.scores import (
     CLIP,
     GREATER_IS_BETTER,
     NAMES,
+    RANKING,
     Reliability,
     check_score,
     mean_of_defined,
@@ -168,6 +169,7 @@ class ClassificationReport(Renderable):
                 *(values.get(name, math.nan) for values in columns.values()),
             )
             for name in NAMES
+            if not (self.held_out == "leave-one-out" and _unknown(name, self.scores))
         ]
         return Table.of(
             f"scores (precision, recall, specificity and f1 are {whose})",
@@ -208,6 +210,11 @@ class ClassificationReport(Renderable):
         )
 
 
+def _unknown(name: str, scores: dict[str, float]) -> bool:
+    """Tell whether a score is one that leave-one-out does not give."""
+    return name in RANKING and math.isnan(scores[name])
+
+
 def _remarks(
     found: Predictions, confusion: Confusion, folds: Sequence[dict[str, float]], zero: int
 ) -> Iterator[str]:
@@ -230,10 +237,14 @@ def _remarks(
         if undefined:
             yield f"{name} is undefined in {undefined} of {len(folds)} folds, left out of its mean"
     if found.held_out == "leave-one-out":
-        yield (
-            "roc_auc and average_precision are left out: in leave-one-out each row is scored by a "
-            "model of its own, and ranking such scores together is biased; use folds"
-        )
+        why = "in leave-one-out each row is scored by a model of its own, and ranking such scores"
+        if found.ranking is None:
+            what = "left out"
+            why += " together is biased; use folds"
+        else:
+            what = f"those of {counted(sum(1 for _ in found.ranking.folds()), 'fold')}, on average"
+            why += " together would be biased"
+        yield f"roc_auc and average_precision are {what}: {why}"
     if zero:
         yield (
             f"{counted(zero, 'row')} had probability 0 for the true class, an infinite log-loss; "

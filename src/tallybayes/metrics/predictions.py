@@ -60,6 +60,8 @@ class Predictions:
         Gives what the model of all rows says of the rows that it has seen.
     rule
         How classes were decided for, if not by the greatest probability.
+    ranking
+        Of rows that were left out one by one the same in folds, which can be ranked together.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Predictions:
     notes: tuple[str, ...] = ()
     training: Callable[[], Predictions] | None = field(default=None, repr=False)
     rule: Rule | None = None
+    ranking: Predictions | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -229,7 +232,7 @@ class Predictions:
         arrays: dict[str, Any] = {
             name: getattr(self, name)[rows] for name in ARRAYS if getattr(self, name) is not None
         }
-        return replace(self, **arrays, rows=self.row_numbers[rows])
+        return replace(self, **arrays, rows=self.row_numbers[rows], ranking=None)
 
     def folds(self) -> Iterator[Predictions]:
         """Go through the validation sets; none if the rows are one set."""

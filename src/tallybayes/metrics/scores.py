@@ -131,7 +131,7 @@ def fold_scores(rows: Predictions, name: str) -> Floats:
 def _ranking(name: str, rows: Predictions) -> float:
     """Return the mean over folds, and over the classes against the rest if there are several."""
     if rows.held_out == "leave-one-out":
-        return math.nan
+        return math.nan if rows.ranking is None else _ranking(name, rows.ranking)
     if rows.fold is not None:
         return mean_of_defined(fold_scores(rows, name))
     return mean_of_defined([getattr(rows.ranked_at(k), name) for k in rows.ranked_places])

@@ -7,14 +7,15 @@ take a second pass over the rows if these do not fit into memory.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.plans import CountPlan
@@ -26,8 +27,10 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows, refuse_lacking
 from tallybayes.sources.rows import Rows, open_rows
 from tallybayes.tallies import Tally
-from tallybayes.validation import comparison
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation import comparison, k_fold
 from tallybayes.validation.comparison import Comparison
+from tallybayes.validation.folds import folds_of
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.tuning import Tuned, tune
 from tallybayes.workflows.outcomes import Found
@@ -50,6 +53,7 @@ TRAINED_ON = (
 LEFT_OUT_INSTEAD = (
     "the model has learned from these very rows, so each is judged by the model of all others"
 )
+FOLDS = 10  # for scores that rank rows
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 MOST_IN_MEMORY = 40_000_000  # of those of rows in memory, and of a stored model's
 
@@ -261,6 +265,19 @@ def tune_spec(
     return TunedModel(rejected, time.perf_counter() - start, found, stored)
 
 
+def _in_folds(data: LabelledRows, recipe: Recipe) -> Predictions | None:
+    """Predict every row by models that have not seen its fold; None if classes are too small."""
+    rows = np.bincount(data.y if data.w is None else data.y[data.w > 0.0])
+    n_folds = min(FOLDS, int(rows[rows > 0].min()))
+    if n_folds < 2:
+        return None
+    with warnings.catch_warnings(), suppress(TallyBayesError):
+        warnings.simplefilter("ignore", TallyBayesWarning)  # that rows are impossible
+        (parts,) = k_fold.posteriors(data, [recipe], folds_of(n_folds, data.y))
+        return Predictions.joined(parts)
+    return None
+
+
 def _refuse_rules(*specs: ModelSpec) -> None:
     """Refuse a threshold or losses, which are no part of what is tried."""
     if any(spec.threshold is not None or spec.losses for spec in specs):
@@ -293,6 +310,8 @@ def leave_out(
             found = LeaveOneOut(data, tally, part=tables is None).predictions(recipe)
         except TallyBayesError as error:  # it may be all that is known of a class that has a prior
             return f"one of the rows cannot be left out: {error}"
+        if found is not None and tables is not None:
+            found = replace(found, ranking=_in_folds(data, recipe))
         return "the families have no closed form for it; use evaluate" if found is None else found
 
     if tables is not None:
