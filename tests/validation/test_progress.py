@@ -1,6 +1,7 @@
 """A line on the terminal for work that takes long, and silence otherwise."""
 
 import io
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -95,3 +96,22 @@ def test_a_search_for_joints_is_never_silent_for_long(terminal, monkeypatch):
     said = terminal.getvalue()
     for what in ("leaving rows out of columns", "weighing evidence", "looking at columns together"):
         assert f"tallybayes: {what}, " in said
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(400.0, True), (60.0, False)])
+def test_what_takes_very_long_is_foretold_once_where_nobody_sees_the_line(terminal, seconds, said):
+    terminal.terminal = False
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        worked(range(10), terminal, seconds)
+    line = "this will take about 60 min more: fold by fold, 1 of 10 are done after 7 min"
+    assert [str(each.message) for each in heard] == [line] * said
+    assert terminal.getvalue() == ""
+
+
+def test_nothing_is_foretold_where_the_line_says_it_or_silence_was_asked_for(terminal, monkeypatch):
+    worked(range(10), terminal, 400.0)  # warnings are errors
+    assert "1 of 10, 60 min to go" in terminal.getvalue()
+    terminal.terminal = False
+    monkeypatch.setattr(reporting, "silent", True)
+    worked(range(10), terminal, 400.0)

@@ -1,4 +1,7 @@
-"""A line on the terminal, or in a notebook, that says how far long work has come."""
+"""A line on the terminal, or in a notebook, that says how far long work has come.
+
+Where nobody would see it, what will take very long is said once, as a warning, soon after it began.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,27 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TypeVar
 
+from tallybayes.errors import TallyBayesWarning, warn
 from tallybayes.kernels import progress as reporting
 
 Item = TypeVar("Item")
 
 PATIENCE = 2.0  # seconds without a word
 EVERY = 0.2
+LONG = 600.0  # seconds that are foretold
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    Examples
+    --------
+    >>> duration(59.6), duration(3000.0), duration(50000.0)
+    ('60 s', '50 min', '13.9 h')
+    """
+    if seconds < 120.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:,.1f} h"
 
 
 class ProgressLine:
@@ -23,6 +41,7 @@ class ProgressLine:
         self.what, self.start = what, time.monotonic()
         self.told = self.start
         self.shown, self.done, self._lock = reporting.heard(), 0, Lock()
+        self.foretold = self.shown or reporting.silent
 
     def advance(self, of: int) -> None:
         """One more is done, on whichever thread."""
@@ -33,13 +52,21 @@ class ProgressLine:
     def tell(self, done: int, of: int | None = None) -> None:
         """Say how many are done, if it takes long and was not said just now."""
         now = time.monotonic()
-        if self.shown and now - self.start > PATIENCE and now - self.told > EVERY:
+        spent = now - self.start
+        left = 0.0 if of is None else spent / max(done, 1) * (of - done)
+        if done and left > LONG and spent > PATIENCE and not self.foretold:
+            self.foretold = True
+            warn(
+                f"this will take about {duration(left)} more: {self.what}, {done:,} of {of:,} are "
+                f"done after {duration(spent)}",
+                TallyBayesWarning,
+            )
+        if self.shown and spent > PATIENCE and now - self.told > EVERY:
             line = f"tallybayes: {self.what}, {done:,}"
             if of is None:
-                line += f" so far, {now - self.start:.0f} s"
+                line += f" so far, {duration(spent)}"
             else:
-                left = (now - self.start) / max(done, 1) * (of - done)
-                line += f" of {of:,}, {left:,.0f} s to go"
+                line += f" of {of:,}, {duration(left)} to go"
             print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
             self.told = now
 
