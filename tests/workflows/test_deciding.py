@@ -8,10 +8,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import tallybayes as tb
+from tallybayes.explanations import explain
+from tallybayes.metrics.decisions import Threshold
 from tallybayes.model.specification import ModelSpec
-from tallybayes.modelfile import dump_bytes, load
+from tallybayes.modelfile import dump_bytes, load, save
 from tallybayes.service.answers import of_columns, of_records
-from tallybayes.workflows import compare, evaluate, predict, train, tune_spec
+from tallybayes.workflows import compare, evaluate, predict, train, tune_spec, update
 
 RNG = np.random.default_rng(8)
 N = 400
@@ -179,3 +181,28 @@ def test_comparing_and_tuning_take_no_rule():
         compare({"a": spec, "b": PLAIN}, FRAME, "bad")
     with pytest.raises(tb.TallyBayesError, match="change what is said, not the model"):
         tune_spec(FRAME, "bad", spec)
+
+
+@pytest.mark.parametrize("plainly", [True, False])
+def test_a_model_that_learns_on_decides_as_before_and_one_fitted_anew_does_not(plainly, tmp_path):
+    path, X, y = tmp_path / "bad.tally", FRAME[["a", "b"]], FRAME["bad"]
+    save(path, train(FRAME, "bad", ModelSpec(threshold=0.1, plain=plainly)).stored)
+    update(path, FRAME[:50])
+    model = tb.load(path).partial_fit(X[:50], y[:50])
+    assert (model.predict(X) == (model.predict_proba(X)[:, 1] >= 0.1)).all()
+    model.forget(X[:50], y[:50]).save(path)
+    again = tb.load(path)
+    assert again.fitted_.recipe.rule == Threshold(0.1)
+    assert again.fitted_.tally.rows.sum() == N + 50
+    assert again.fit(X, y).fitted_.recipe.rule is None
+
+
+@pytest.mark.parametrize("show", ["evidence", "working"])
+def test_an_answer_that_is_not_the_most_probable_class_is_explained_by_the_rule(plain, show):
+    model = ModelSpec(threshold=0.1).used_on(plain.fitted).model
+    record = {"a": 0.6, "b": 0.2}
+    assert 0.1 < model.posterior_of(record)[1] < 0.5
+    said = " ".join(str(explain(model, record, show)).split())
+    assert "The answer is bad = 1" in said
+    assert "most probable class" not in said
+    assert "rule" in said

@@ -198,6 +198,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         estimate: bool = False,
     ) -> Self:
         """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
+        before: Fitted | None = vars(self).get("_fitted")
+        if before is not None and before.recipe.rule is not None and not estimate:  # learning on
+            recipe = replace(recipe, rule=before.recipe.rule)
         classes = labels_like(self.classes_ if labels is None else labels, recipe.classes(tally))
         fitted = Fitted(tally, recipe, classes, worth)
         if estimate:

@@ -442,6 +442,9 @@ def explain(
     impossible = bool(np.isneginf(joint).all())
     score = safe_log(model.prior)[None] if impossible else joint.copy()
     posterior, (winner,) = model.judged_from(score)
+    notes: tuple[str, ...] = (IMPOSSIBLE,) if impossible else ()
+    if model.rule is not None:
+        notes += (f"By the model's rule {model.rule.words(model.classes, model.positive)}.",)
     explanation = Explanation(
         model.schema.target,
         model.classes,
@@ -451,7 +454,7 @@ def explain(
         tuple(joint[0].tolist()),
         tuple(posterior[0].tolist()),
         model.classes[winner],
-        (IMPOSSIBLE,) if impossible else (),
+        notes,
         model.prior_exponent,
         model.constants if max(map(abs, model.constants)) > SMALLEST else (),
         show == "parts",

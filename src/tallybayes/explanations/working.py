@@ -270,6 +270,9 @@ class Working(Renderable):
         found, names = self.explanation, self.names
         winner = found.classes.index(found.decision)
         chances = list(zip(found.posterior, found.joint, strict=True))
+        if found.posterior[winner] < max(found.posterior):
+            yield f"The answer is {names[winner]}, as the model's rule decides."
+            return
         ties = [c for c, chance in enumerate(chances) if c != winner and chance == chances[winner]]
         why = ", the only class" if len(names) == 1 else ", the most probable class"
         if ties:
