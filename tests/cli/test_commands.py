@@ -402,7 +402,9 @@ def test_a_model_file_decides_as_it_was_told_until_it_is_told_otherwise(done):
     assert (
         done("predict", "l.tally", "applicants.csv", "-q", "--loss", "No:Yes=1").count("Yes") == 1
     )
-    assert "what is said costs least: 'No' for 'Yes' 10" in done("inspect", "l.tally")
+    assert "what is said costs least; 'No' where 'Yes' is true costs 10" in done(
+        "inspect", "l.tally"
+    )
     found = done("evaluate", "l.tally", "loan.csv", "--threshold", "0")
     assert "decided by a rule: 'Yes' is said from a probability of 0 on" in found
 

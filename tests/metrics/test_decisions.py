@@ -84,7 +84,7 @@ def test_predictions_are_decided_anew_and_the_report_says_what_they_cost():
     cost = np.where(true == said, 0.0, np.where(true == "y", 4.0, 1.0)).mean()
     notes = rows.report().notes
     assert f"a row costs {cost:.4f}; always saying 'y' costs {(true == 'n').mean():.4f}" in notes
-    assert notes[0] == "decided by a rule: what is said costs least: 'n' for 'y' 4"
+    assert notes[0] == "decided by a rule: what is said costs least; 'n' where 'y' is true costs 4"
 
 
 def test_a_rule_is_not_blamed_for_being_wrong_more_often_than_the_commonest_class():

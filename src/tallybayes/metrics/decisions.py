@@ -114,8 +114,8 @@ class Losses(Value, frozen=True):
 
     def words(self, classes: Sequence[Label], positive: Label | None = None) -> str:
         """Say what is decided how."""
-        return "what is said costs least: " + ", ".join(
-            f"{label(repr(said))} for {label(repr(true))} {loss:g}"
+        return "what is said costs least; " + ", ".join(
+            f"{label(repr(said))} where {label(repr(true))} is true costs {loss:g}"
             for true, said, loss in self.costs
         )
 
