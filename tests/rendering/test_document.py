@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
@@ -12,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tallybayes.rendering import Formulas, Heading, Part, Renderable, Table, words
+from tallybayes.rendering import Document, Formulas, Heading, Part, Renderable, Table, words
 from tallybayes.rendering.document import markdown_text
 from tallybayes.rendering.formula import equation, latex_text, number, product, rounded
-from tallybayes.rendering.words import FORMATS, class_name, label, listed, plain, tallied
+from tallybayes.rendering.words import FORMATS, class_name, label, labels, listed, plain, tallied
 
 HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
 
@@ -143,6 +144,27 @@ def test_a_label_is_one_printable_line_of_bounded_length(text: str, most: int) -
 def test_long_names_that_differ_at_their_end_stay_apart() -> None:
     names = [label("x" * 100 + str(k)) for k in range(10)]
     assert len(set(names)) == 10
+
+
+ALIKE = st.lists(st.text("ab…1", max_size=30), max_size=30)
+
+
+@given(ALIKE, st.integers(3, 12))
+def test_names_that_differ_never_look_alike_however_they_are_shortened(names, most) -> None:
+    written = labels(names, most)
+    of = dict(zip(written, map(label, names), strict=True))
+    assert [of[short] for short in written] == list(map(label, names))
+    assert all(len(short) <= max(most, 6) for short in written)
+
+
+def test_tables_and_sentences_keep_long_names_apart() -> None:
+    names = [f"{'x' * 40}{k}{'y' * 40}" for k in range(3)]
+    table = Table.of("", [("column", "label"), ("n", "count")], [(name, 7) for name in names])
+    lines = str(Document((table,))).splitlines()[1:]
+    assert len({line.split()[0] for line in lines}) == 3
+    first, second, third = re.split(", | and ", listed(names))
+    assert len({first, second, third}) == 3
+    assert all(len(name) <= 32 for name in (first, second, third))
 
 
 @pytest.mark.parametrize("name", FORMATS)

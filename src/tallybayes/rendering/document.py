@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
@@ -25,7 +25,7 @@ from tallybayes.rendering.formula import (
     pieces,
     write,
 )
-from tallybayes.rendering.words import FORMATS, count, plain, printable
+from tallybayes.rendering.words import FORMATS, count, labels, plain, printable
 
 WIDTH = 96  # characters of a line of text
 INDENT = "  "
@@ -97,13 +97,20 @@ class Table:
         self, words: Callable[[str], str], formula: Callable[[Formula], str]
     ) -> list[list[str]]:
         """Write all rows."""
-        return [
-            [
-                formula(value) if isinstance(value, Formula) else words(_cell(value, form))
-                for value, (_, form) in zip(row, self.columns, strict=True)
-            ]
-            for row in self.rows
-        ]
+
+        def written(values: Sequence[Any], form: str) -> Iterator[str]:
+            names = [value for value in values if form == "label" and isinstance(value, str)]
+            shown = dict(zip(names, labels(names), strict=True))
+            for value in values:
+                if isinstance(value, Formula):
+                    yield formula(value)
+                else:
+                    name = shown.get(value) if isinstance(value, str) else None
+                    yield words(_cell(value, form) if name is None else name)
+
+        forms = (form for _, form in self.columns)
+        columns = map(written, zip(*self.rows, strict=True), forms)
+        return [list(line) for line in zip(*columns, strict=True)]
 
     def __html__(self) -> str:
         """Write a table that a screen reader can follow and a narrow window can scroll."""

@@ -7,6 +7,7 @@ signs, infinities, long names and characters that would reach a terminal as comm
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -35,6 +36,27 @@ def label(value: object, most: int = LONGEST) -> str:
     return text or '""'
 
 
+def labels(names: Iterable[object], most: int = LONGEST) -> list[str]:
+    """Write several names; those that differ look different, however they are shortened.
+
+    Examples
+    --------
+    >>> labels([f"how many {what} in the last year" for what in ("calls", "mails", "calls")], 16)
+    ['how many…st year', 'how man…2…t year', 'how many…st year']
+    """
+    written: dict[str, str] = {}  # of which name each is
+    shown = []
+    for name in names:
+        whole, short, twins = label(name, sys.maxsize), label(name, most), 1
+        while written.setdefault(short, whole) != whole:
+            twins += 1
+            mark = f"{ELLIPSIS}{twins}{ELLIPSIS}"
+            room = max(most - len(mark), 0)
+            short = f"{whole[: room - room // 2]}{mark}{whole[len(whole) - room // 2 :]}"
+        shown.append(short)
+    return shown
+
+
 def printable(text: str) -> str:
     """Return text in which nothing is left that a terminal takes for a command."""
     if text.isprintable():
@@ -46,9 +68,10 @@ def listed(
     names: Iterable[object], most: int = 8, last: str = "and", longest: int = LONGEST
 ) -> str:
     """Write names for a sentence; of many the first ones, and how many more there are."""
-    shown = [label(name, longest) for name in names]
-    if len(shown) > most:
-        shown[most:] = [f"{len(shown) - most:,} more"]
+    several = list(names)
+    shown = labels(several[:most], longest)
+    if len(several) > most:
+        shown.append(f"{len(several) - most:,} more")
     return f" {last} ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
