@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,7 +38,8 @@ class Here:
     def look(self):
         roots = self.watch.roots()
         files = {file for root in roots for file in files_of(root)}
-        return asyncio.run(self.watch._learnt(files, roots))
+        with ThreadPoolExecutor(1) as thread:  # this one may have a loop, that of a browser
+            return thread.submit(asyncio.run, self.watch._learnt(files, roots)).result()
 
     def label(self, raw, user=None):
         return self.desk.filter_of(user).label_of(Message(raw).digest)

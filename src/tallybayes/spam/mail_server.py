@@ -92,8 +92,9 @@ class MailSettings:
             raise TallyBayesError(
                 "mail that comes by SMTP or LMTP has to go on; say where with forward"
             )
-        if self.forward:
-            address(self.forward)
+        for place in (self.milter, self.smtp, self.lmtp, self.forward):
+            if place and (place == self.forward or not place.startswith("unix:")):
+                address(place)
 
 
 def serve(settings: MailSettings, ready: Callable[[str], None] = print) -> None:
