@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesWarning, warn
 from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
-from tallybayes.sources import Column, Source, SparseMatrix, selected
+from tallybayes.sources import Column, Matrix, Source, SparseMatrix, selected
 from tallybayes.sources.dates import parts_of
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,12 @@ def doubted(schema: Schema, source: Source, y: Any) -> Schema:
     """
     if isinstance(source, SparseMatrix) or source.n_rows <= FEW_ROWS:
         return schema
-    reasons, labels = list(schema.reasons), encode_classes(y, source.n_rows)
+    n = source.n_rows
+    if isinstance(y, np.ndarray) and len(y) == n:
+        y, n = y[:MOST_ROWS], min(n, MOST_ROWS)
+    if isinstance(source, Matrix):  # a column of one is a copy
+        source = Matrix(source.values[:MOST_ROWS])
+    reasons, labels = list(schema.reasons), encode_classes(y, n)
     parts = {part for name, _ in schema.dates for part in parts_of(name)}
     for place, (name, kind, reason) in enumerate(schema):
         if reason != "declared" and name not in parts:
