@@ -172,8 +172,10 @@ def test_what_is_no_milter_protocol_hurts_nobody(sent, served):
 
 
 def test_the_log_holds_nothing_of_a_message(served):
+    before = len(served.events("mail"))
     with Server(served.path) as server:
         server.message(b"Subject: confidential\n\nclandestine\n", [b"<somebody@example.org>"])
+    served.wait_for("mail", before + 1)  # it is written after the answer
     log = served.log.read_text()
     for word in ("confidential", "clandestine", "somebody", "sender@", "192.0.2"):
         assert word not in log
