@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from spam.mails import BASE64, HOSTILE, QUOTED, mail, multipart, mutated, nested, part
-from tallybayes.spam.features import COLUMNS, features
+from tallybayes.spam.features import COLUMNS, _of_link as of_link, features
 from tallybayes.spam.messages import LONGEST_HEADER, MOST_BYTES, MOST_PARTS, MOST_TEXT, Message
 from tiers import scaled, some
 
@@ -48,6 +48,11 @@ def assert_read(raw):
 def test_every_file_yields_features(name):
     assert_read(HOSTILE[name])
     assert_read(HOSTILE[name].replace(b"\n", b"\r\n"))
+
+
+@pytest.mark.parametrize("link", ["\x1fhttp://a.example/x", "ht\x85tp://a.example", "http ://a.b"])
+def test_tokens_of_links_have_no_blanks(link):
+    assert all(token.split() == [token] for token in of_link(link))
 
 
 def test_mutated_messages_yield_features():

@@ -205,7 +205,7 @@ def _of_route(hops: list[str]) -> list[str]:
 
 def _of_link(link: str) -> list[str]:
     """Return the host of an address, by its ends; paths differ from mail to mail."""
-    scheme, _, rest = link.lower().rpartition("://")
+    scheme, _, rest = "".join(link.lower().split()).rpartition("://")  # a token has no blanks
     place = rest.partition("/")[0]
     tokens = []
     if scheme or ":" in place[:12]:
