@@ -47,6 +47,7 @@ def test_whatever_is_sent_is_answered_as_described(described, method, path, data
         base_url=described.url,
         headers={"Authorization": f"Bearer {TOKEN}"},
         excluded_checks=described.left_out,
+        timeout=120,  # drawing a report takes a while where much else runs
     )
 
 
