@@ -29,14 +29,6 @@ def test_a_missing_label_is_named_by_its_row(model, rows, y):
 
 
 @pytest.mark.parametrize(("model", "rows"), BOTH)
-def test_labels_that_are_too_few_or_measured_are_refused(model, rows):
-    with pytest.raises(tb.TallyBayesError, match="there are 2 labels for 20 rows; give one"):
-        model.fit(rows, ["p", "q"])
-    with pytest.raises(tb.TallyBayesError, match=r"Row 2 is labelled 2.25, which is measured"):
-        model.fit(rows, [1.0, 2.0, 2.25, 3.0] * 5)
-
-
-@pytest.mark.parametrize(("model", "rows"), BOTH)
 def test_nullable_labels_without_gaps_stay_whole_numbers_and_booleans(model, rows):
     for y, kind in (
         (pd.Series([3, 0, 3, 0] * 5, dtype="Int64"), "i"),

@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn.naive_bayes as sk
-from scipy.sparse import csr_array
-from sklearn.base import clone
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
@@ -95,13 +92,6 @@ def test_a_family_keeps_its_parameters():
     np.testing.assert_allclose(factor(model, weight=4.0)[1], (2 * np.pi * variance[1]) ** -0.5)
 
 
-def test_a_kind_for_a_bag_of_its_own():
-    model = fitted({"width": tb.Count("a"), "height": tb.Count("b"), "weight": tb.Count("b")})
-    # a bag of one word says nothing; the other has sums 5, 6 of 11 and 4, 12 of 16
-    np.testing.assert_allclose(factor(model, width=3), [1.0, 1.0])
-    np.testing.assert_allclose(factor(model, height=2), [(6 / 13) ** 2, (5 / 18) ** 2])
-
-
 def test_the_summary_shows_each_columns_own_threshold_and_bag():
     columns = {"width": tb.Binary(), "height": tb.Binary(3), "weight": tb.Count("b")}
     lines = fitted(columns).summary().splitlines()
@@ -142,28 +132,6 @@ def test_columns_of_an_array_have_numbers_and_the_names_x0_x1():
 def test_numbers_that_are_names_are_names():
     frame = pd.DataFrame({1: TABLE["width"], 0: TABLE["height"]})
     assert families(fitted({0: "poisson"}, frame)) == {"1": "Gaussian()", "0": "Poisson(alpha=1.0)"}
-
-
-COUNTS = np.random.default_rng(3).poisson(2.0, (30, 4))
-Y = np.arange(30) % 3
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize(
-    ("word", "theirs"),
-    [
-        (tb.Multinomial(alpha=0.5), sk.MultinomialNB(alpha=0.5)),
-        (tb.Multinomial, sk.MultinomialNB()),
-        (tb.Count(), sk.MultinomialNB()),
-        (tb.Binary(threshold=2), sk.BernoulliNB(binarize=2)),
-    ],
-)
-def test_one_family_for_all_columns(form, word, theirs):
-    X = form(COUNTS)
-    expected = clone(theirs).fit(COUNTS, Y).predict_joint_log_proba(COUNTS)
-    ours = NaiveBayes(word).fit(X, Y)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=1e-10)
-    assert {why for _, _, why in ours.schema_} == {"declared"}
 
 
 @pytest.mark.parametrize(
@@ -224,18 +192,3 @@ def test_one_word_for_all_columns_holds_for_columns_that_come_later():
     row = {"width": [1], "height": [1]}
     ratio = np.exp(model.predict_joint_log_proba(row))[0] / 0.5
     np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])
-
-
-@pytest.mark.parametrize("columns", [{"width": "drop"}, {0: "drop"}, {1: "auto", ...: "drop"}])
-@pytest.mark.parametrize("form", [pd.DataFrame, np.array])
-def test_what_was_dropped_stays_so_in_a_file(tmp_path, columns, form):
-    X = form(FRAME[["weight", "width", "height"]])
-    columns = {"x1": "drop"} if "width" in columns and form is np.array else columns
-    model = fitted(columns, X)
-    model.save(tmp_path / "model.tally")
-    again = tb.load(tmp_path / "model.tally")
-    assert again.n_features_in_ == 3
-    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
-    learned = (each.partial_fit(X, LABELS).predict_proba(X) for each in (model, again))
-    np.testing.assert_allclose(*learned, rtol=1e-12)
-    assert list(again.schema_.names) == list(model.schema_.names)

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import tallybayes as tb
@@ -28,23 +27,8 @@ def words_of(found):
     return {word.value: word for word in mail.words}
 
 
-def documents(label, word=None):
-    texts = [text for text, y in zip(DOCUMENTS, LABELS, strict=True) if y == label]
-    return sum(word is None or word in text.split() for text in texts)
-
-
 def near(values):
     return pytest.approx([math.log(value) if value else -math.inf for value in values], abs=1e-12)
-
-
-def test_boolean_words_count_once_however_often_they_occur():
-    found = words_of(explain(model(event="boolean"), {"mail": NEW}))
-    total = {label: sum(documents(label, word) for word in VOCABULARY) for label in CLASSES}
-    expected = [
-        Fraction(documents(label, "money") + 1, total[label] + len(VOCABULARY)) for label in CLASSES
-    ]
-    assert found["money"].log_likelihood == near(expected)
-    assert (found["money"].count, found["money"].weight) == (2, 1)
 
 
 def test_a_word_that_every_document_of_a_class_has_must_be_there_if_nothing_is_smoothed():
@@ -97,16 +81,3 @@ def test_words_are_named_as_they_were_read_and_unknown_ones_are_left_out(options
     nothing = {"": "it has no word that the model knows", None: "missing"}
     assert mail.left_out == nothing.get(text)
     assert mail.value == (text.decode() if isinstance(text, bytes) else text)
-
-
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_a_calibrated_text_has_every_word_raised_to_the_same_power(event):
-    from tallybayes.model.calibration import Calibration
-
-    plain = words_of(explain(model(event=event), {"mail": NEW}))
-    half = Calibration("weights", {"mail": 0.5})
-    tempered = words_of(explain(model(event=event, calibration=half), {"mail": NEW}))
-    for word, each in tempered.items():
-        expected = np.array(plain[word].log_likelihood) / 2
-        assert each.log_likelihood == pytest.approx(expected, abs=1e-12)
-        assert each.exponent == (1.0 if each.left_out else 0.5)

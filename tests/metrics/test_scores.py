@@ -112,14 +112,6 @@ def test_calibration_error_is_its_definition_in_fractions(drawn, bins):
         assert found == pytest.approx(calibration_error(proba, true, each, bins), abs=1e-12)
 
 
-def test_a_bin_holds_its_upper_limit_and_an_empty_one_nothing():
-    table = of([[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]], [0, 0, 1]).reliability(bins=4)
-    assert table.edges.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert table.rows.tolist() == [0, 1, 1, 1]
-    np.testing.assert_array_equal(table.confidence, [np.nan, 0.5, 0.75, 1.0])
-    np.testing.assert_array_equal(table.right, [np.nan, 1.0, 0.0, 1.0])
-
-
 def test_reliability_is_that_of_the_class_that_was_decided_for():
     # a tie goes to the class that is not positive; the confusion matrix says the same
     rows = of([[0.5, 0.5]], [1], positive=0)

@@ -29,20 +29,6 @@ def tie(positive=None):
     return tb.stated(thirds, {"col": values}, positive=positive)
 
 
-def test_the_score_is_the_prior_times_the_factors():
-    table = {"n": [1.0, 2.0, 4.0, 7.0], "t": ["x", "y", "y", "y"]}
-    model = tb.estimate(tb.Tally.of(table, ["a", "a", "b", "b"]))
-    mean, var = np.array([1.5, 5.5]), np.array([0.5, 4.5])
-    density = np.exp(-((3.0 - mean) ** 2) / (2 * var)) / np.sqrt(2 * np.pi * var)
-    expected = 0.5 * density * np.array([2 / 4, 3 / 4])  # y, add-one smoothed
-    np.testing.assert_allclose(model.scores({"n": [3.0], "t": ["y"]})[0], expected, rtol=1e-12)
-
-
-def test_the_positive_class_wins_only_when_strictly_greater():
-    assert tie("a").predict({"col": ["x", "y", None]}).tolist() == ["c", "b", "b"]
-    assert tie("b").predict({"col": ["x", "y", None]}).tolist() == ["a", "b", "a"]
-
-
 def test_a_record_impossible_in_every_class_gets_the_prior_and_a_warning():
     tally = tb.Tally.of({"u": ["x", "y", "y"], "v": ["x", "y", "y"]}, ["a", "b", "b"])
     model = tb.estimate(tally, tb.Categorical(alpha=0))

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.plots import ColumnDisplay, NomogramDisplay, NormalQQDisplay
+from tallybayes.plots import ColumnDisplay, NormalQQDisplay
 from tallybayes.plots.style import style_of
 from tallybayes.rendering.words import number
 
@@ -187,18 +187,6 @@ def test_of_many_categories_and_classes_the_most_probable_are_drawn_and_the_reco
     assert set(display.drawn) == set(np.argsort(-display.value_likelihood)[:7].tolist())
     for text in (display.ax_.get_xlabel(), display.alt_text):
         assert "33 more classes not drawn" in text
-
-
-def test_a_value_that_was_declared_and_never_seen_has_a_bar_and_a_place_on_the_nomogram():
-    table = {"c": ["p", "q", "p", "q", "p"]}
-    kinds = {"c": tb.Categories(("p", "q", "z"))}
-    model = tb.estimate(tb.Tally.of(table, list("aabbb"), columns=kinds))
-    display = ColumnDisplay.from_estimator(model, "c", record={"c": "z"})
-    assert display.names == ("p", "q", "z")
-    assert bars(display)[:, 2] == pytest.approx([1 / 5, 1 / 6])
-    assert display.value_place == 2
-    (row,) = NomogramDisplay.from_estimator(model, "a").panels["b"].rows
-    assert [tick.value for tick in row.ticks] == ["p", "q", "z"]
 
 
 def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():

@@ -77,21 +77,6 @@ def test_an_error_of_leave_one_out_names_the_column():
         np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
 
 
-def test_unstated_and_stated_smoothing_are_different():
-    assert tb.Categorical() != tb.Categorical(alpha=1.0)
-    rows, labels = {"c": ["r", "r", "b"]}, ["p", "p", "q"]
-    own, left = (
-        tb.NaiveBayes({"c": family}, alpha=5.0).fit(rows, labels).predict_proba({"c": ["r"]})[0, 0]
-        for family in (tb.Categorical(alpha=1.0), tb.Categorical())
-    )
-    # 2/3 x (2 + a) / (2 + 2a) against 1/3 x a / (1 + 2a)
-    for found, a in ((own, 1.0), (left, 5.0)):
-        p, q = 2 / 3 * (2 + a) / (2 + 2 * a), 1 / 3 * a / (1 + 2 * a)
-        assert found == pytest.approx(p / (p + q))
-    with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
-        tb.Categorical(alpha=1.0, m=2)
-
-
 def test_the_moments_of_all_classes_together_are_those_of_all_rows():
     rng = np.random.default_rng(2)
     y = np.arange(4000) % 500
@@ -108,13 +93,6 @@ def test_a_record_of_a_wide_model_may_hold_its_label():
     model = tb.estimate(tally)
     record = {f"x{k}": 0.1 for k in range(200)}
     assert model._record_scorer({**record, "label": 1}) == model._record_scorer(record) is not None
-
-
-def test_classes_of_two_rows_are_left_out_as_new_fits_say():
-    rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(12), 2)
-    x = rng.normal(size=24) + y
-    assert_left_out_as_by_new_fits("gaussian", {"x": x}, y, (0, 7, 23))
 
 
 def test_poisson_leaves_rows_out_where_a_class_has_no_values():

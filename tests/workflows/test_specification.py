@@ -110,10 +110,6 @@ def test_columns_are_chosen_in_the_order_of_the_data(spec, chosen):
     assert spec.chosen(NAMES, "y", None) == chosen
 
 
-def test_weights_and_target_are_no_columns():
-    assert ModelSpec().chosen(NAMES, "y", "w") == ("age", "income", "mail")
-
-
 @pytest.mark.parametrize(
     ("spec", "match"),
     [

@@ -104,14 +104,6 @@ def test_names_of_columns(path):
     assert rows_of(tabs) == [{"a,b": "1,2", "c,d": 3}]
 
 
-def test_true_and_false_may_be_declared_as_numbers_as_in_memory(path):
-    columns = {**COLUMNS, "age": "poisson", "owner": "bernoulli"}
-    path.write_text(written(TABLE))
-    for size in (300, 1 << 20):
-        with small_blocks(size):
-            assert_same_tally(tally_of(path, columns), in_memory(TABLE, columns))
-
-
 def test_decimal_numbers_are_read_to_the_last_bit(path):
     values = [0.1, 1 / 3, 1e-308, 5e-324, 1.7976931348623157e308, 2**53 + 1.0, -0.0]
     path.write_text("x,y\n" + "".join(f"{value!r},a\n" for value in values))
@@ -150,11 +142,6 @@ def test_what_is_no_table_is_one_clear_error(path, text, options, why):
             said = message_of(lambda: tally_of(path, {"x": "gaussian"}, **options))
         assert str(path) in said
         assert why in said
-
-
-def test_a_file_without_rows_has_nothing_to_learn_from(path):
-    path.write_text("x,y\n")
-    assert f"{path} has no rows" in message_of(lambda: train(path, "y"))
 
 
 @pytest.mark.parametrize(

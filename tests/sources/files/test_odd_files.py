@@ -1,7 +1,6 @@
 """Files that are cut, damaged or no data give one clear error; odd ones are read and written."""
 
 import csv
-import io
 import json
 import lzma
 import os
@@ -164,14 +163,6 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path):
     assert said.startswith(str(path))
 
 
-KEPT = """id,code,price,flag,note,y
-9007199254740993,007,1.10,TRUE,NA,p
-9007199254740995,012,2.50,FALSE,"a, b",q
-9007199254740997,007,3.00,TRUE,,p
-9007199254740999,012,1e3,FALSE,z,q
-"""
-
-
 def read(path, types=None, **options):
     options = ReadOptions(**options)
     rows = open_rows(path, options)
@@ -189,14 +180,6 @@ def predicted(tmp_path, path, name, read=None):
     model = train(path, "y", scores=False, read=read).stored
     predict(model, path, tmp_path / name, keep=None, read=read)
     return (tmp_path / name).read_text()
-
-
-@pytest.mark.parametrize("bad", ["", "1,2\n"], ids=["sound", "with a row that does not fit"])
-def test_columns_that_are_kept_pass_through_as_they_are_written(tmp_path, path, bad):
-    skip = ReadOptions(bad_rows="skip")
-    path.write_text(KEPT + bad)
-    out = io.StringIO(predicted(tmp_path, path, "out.csv", read=skip))
-    assert [row[:6] for row in csv.reader(out)] == list(csv.reader(io.StringIO(KEPT)))
 
 
 def test_whole_numbers_of_json_stay_whole(tmp_path):
