@@ -1,8 +1,10 @@
-"""What the user says of the columns: which ones, and what they are."""
+"""What the user says of columns and labels, and by what name or place they are known."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
@@ -192,3 +194,89 @@ def test_one_word_for_all_columns_holds_for_columns_that_come_later():
     row = {"width": [1], "height": [1]}
     ratio = np.exp(model.predict_joint_log_proba(row))[0] / 0.5
     np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])
+
+
+def test_an_array_after_a_table_is_taken_by_position_with_scikit_learns_warning():
+    model = NaiveBayes().fit({"a": [1.0, 2.0, 4.0], "b": [3.0, 4.0, 4.5]}, ["p", "q", "q"])
+    X = np.array([[1.0, 3.0], [2.0, 4.0]])
+    expected = model.predict_proba({"b": X[:, 1], "a": X[:, 0]})
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_a_table_after_an_array_is_taken_by_position_with_scikit_learns_warning():
+    X = np.array([[1.0, 3.0], [2.0, 4.0], [4.0, 4.5]])
+    model = NaiveBayes().fit(X, ["p", "q", "q"])
+    with pytest.warns(UserWarning, match="X has feature names"):
+        got = model.predict_proba(pd.DataFrame(X, columns=["b", "a"]))
+    np.testing.assert_allclose(got, model.predict_proba(X), rtol=1e-9)
+
+
+def test_a_frame_with_numbers_for_names_is_an_array_and_warns_of_nothing():
+    X = np.array([[1.0, 3.0], [2.0, 4.0], [4.0, 4.5]])
+    y = ["p", "q", "q"]
+    expected = NaiveBayes().fit(X, y).predict_proba(X)
+    frame = pd.DataFrame(X)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(frame), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(X, y).predict_proba(frame), expected, rtol=1e-9)
+
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], 40)
+MATRIX = RNG.normal(Y[:, None], 1.0, (120, 3)).round(2)
+
+
+def test_masked_cells_of_an_array_are_missing():
+    mask = np.random.default_rng(1).random(MATRIX.shape) < 0.2
+    gaps = np.where(mask, np.nan, MATRIX)
+    masked = np.ma.masked_array(MATRIX, mask)
+    expected = NaiveBayes().fit(gaps, Y)
+    model = NaiveBayes().fit(masked, Y)
+    assert model.tally_ == expected.tally_
+    np.testing.assert_allclose(model.predict_proba(masked), expected.predict_proba(gaps), rtol=1e-9)
+
+
+X = {"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y", "x", "z"] * 5}
+MATRIX_OF_LABELS = np.arange(20.0)[:, None]
+MISSING = {
+    "NaN": [1.0, np.nan, 0.0, 1.0] * 5,
+    "None": ["p", None, "q", "p"] * 5,
+    "pandas text": pd.Series(["p", pd.NA, "q", "p"] * 5, dtype="string"),
+    "pandas whole numbers": pd.Series([1, None, 0, 1] * 5, dtype="Int64"),
+    "pandas booleans": pd.Series([True, None, False, True] * 5, dtype="boolean"),
+    "polars": pl.Series([1, None, 0, 1] * 5),
+}
+BOTH = [(tb.NaiveBayes(), X), (tb.SemiNaiveBayes(), X), (tb.NaiveBayes(), MATRIX_OF_LABELS)]
+
+
+@pytest.mark.parametrize("y", MISSING.values(), ids=MISSING)
+@pytest.mark.parametrize(("model", "rows"), BOTH)
+def test_a_missing_label_is_named_by_its_row(model, rows, y):
+    with pytest.raises(tb.TallyBayesError, match=r"the label of row 1 is missing; drop the row"):
+        model.fit(rows, y)
+
+
+@pytest.mark.parametrize(("model", "rows"), BOTH)
+def test_nullable_labels_without_gaps_stay_whole_numbers_and_booleans(model, rows):
+    for y, kind in (
+        (pd.Series([3, 0, 3, 0] * 5, dtype="Int64"), "i"),
+        (pd.Series([3, 0, 3, 0] * 5, dtype="int32[pyarrow]"), "i"),
+        (pd.Series([True, False, True, True] * 5, dtype="boolean"), "b"),
+    ):
+        fitted = model.fit(rows, y)
+        assert fitted.classes_.dtype.kind == fitted.predict(rows).dtype.kind == kind
+
+
+def test_what_one_column_is_can_be_searched_in_a_grid():
+    model = tb.NaiveBayes(columns={"b": "categorical"}).set_params(columns__a="bins", alpha=0.5)
+    assert model.columns == {"b": "categorical", "a": "bins"}
+    assert model.alpha == 0.5
+    assert (
+        tb.NaiveBayes().set_params(columns__a="drop").fit(X, ["p", "q"] * 10).summary().count("a")
+        > 0
+    )
+    y = ["p" if a > 2 else "q" for a in X["a"]]
+    grid = {"columns__a": ["drop", "gaussian", "bernoulli"]}
+    found = GridSearchCV(tb.NaiveBayes(), grid, cv=2).fit(pd.DataFrame(X), y)
+    assert found.best_params_["columns__a"] == "gaussian"

@@ -1,10 +1,14 @@
-"""Numbers at the edge of what can be computed: right, or refused by name."""
+"""Numbers and names at the edge of what can be computed: right, or refused by name."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tallybayes as tb
+from plain_model import train
+from tallybayes import workflows
 from tallybayes.families.gaussian import all_rows
+from tallybayes.sources import open_rows
 
 ROWS = {"x": [0.0, 1.2e154, 1e153, 2e153]}
 
@@ -121,3 +125,19 @@ def test_names_of_ten_thousand_characters_bury_neither_messages_nor_tables():
         with pytest.raises(tb.TallyBayesError, match="column") as error:
             model.predict(table)
         assert len(str(error.value)) < 1_000
+
+
+def test_labels_from_two_to_the_63_on_are_learnt_and_predicted(tmp_path):
+    large = pa.array([18446744073709551615, 7] * 10, pa.uint64())
+    table = pa.table({"x": [1.0, 9.0] * 10, "y": large})
+    stored = train(table, "y").stored
+    done = workflows.predict(stored, table.select(["x"]), tmp_path / "out.csv")
+    assert dict(done.classes) == {7: 10, 18446744073709551615: 10}
+    assert b"18446744073709551615" in (tmp_path / "out.csv").read_bytes()
+
+
+def test_carriage_returns_in_names_are_read_as_they_were_written(tmp_path):
+    stored = train({"x": [1.0, 9.0] * 10, "y": ["p\r", "q"] * 10}, "y").stored
+    out = tmp_path / "out.csv"
+    workflows.predict(stored, {"x": [1.0], "a\r1": ["k"]}, out, proba=True, keep=["a\r1"])
+    assert open_rows(out).names == ("a\r1", "prediction", "P(p\r)", "P(q)")
