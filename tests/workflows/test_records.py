@@ -12,8 +12,16 @@ from scipy import stats
 import tallybayes as tb
 from plain_model import ModelSpec, train
 from tallybayes.sources import ReadOptions
-from tallybayes.workflows import evaluate, explain, inspect, record_in, record_of, reporting, sample
-from tallybayes.workflows.reporting import report
+from tallybayes.workflows import (
+    evaluate,
+    explain,
+    inspect,
+    record_in,
+    record_of,
+    report,
+    reporting,
+    sample,
+)
 from tallybayes.workflows.weighing import Reservoir
 from workflows.mixed import features, mixed, write
 

@@ -21,8 +21,7 @@ from sources.files.reading import (
     trained,
     written,
 )
-from tallybayes.sources import ReadOptions, open_rows, text_blocks
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources import ReadOptions, map_rows, open_rows, text_blocks
 from tallybayes.workflows import evaluate, predict
 from tiers import scaled
 
