@@ -1,6 +1,8 @@
 """What every store promises; the same tests for each."""
 
 import contextlib
+import os
+import resource
 import threading
 import time
 
@@ -47,6 +49,22 @@ def test_what_identifies_an_event_may_be_other_than_its_content(store):
     assert [r.answer for r in store.append("log", [first, again])] == ["new", "same"]
     assert store.since("log", 0)[0].content == b"at ten"
     assert store.append("log", [Event("a", b"at ten", b"that")])[0].answer == "conflict"
+
+
+def test_a_store_is_used_among_thousands_of_open_files(store_url):
+    """As a service has them, of as many clients."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with open_store(store_url) as store:
+            for key in "ab":
+                store.append("log", events(key))
+            assert ids_since(store, 0) == ["a", "b"]
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_logs_are_apart(store):

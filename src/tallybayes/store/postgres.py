@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from select import POLLIN, poll
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -90,10 +90,10 @@ class PostgresStore(Store):
 
     def _connection(self, write: bool) -> Any:
         if (found := self._connections.get(write)) is not None:
-            news = poll()
-            news.register(found.fileno(), POLLIN)
-            if not news.poll(0):
-                return found
+            with DefaultSelector() as news:
+                news.register(found.fileno(), EVENT_READ)
+                if not news.select(0):
+                    return found
             # nothing was asked, so what there is to read is the server's farewell
             self._connections.pop(write).close()
         connection = self._psycopg.connect(
