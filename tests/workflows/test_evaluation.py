@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 import tallybayes as tb
+from nearness import near
 from plain_model import ModelSpec, train
 from tallybayes import validation
 from tallybayes.modelfile import dump_bytes, load
