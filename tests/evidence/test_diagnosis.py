@@ -11,11 +11,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
+from nearness import near
 from tallybayes.evidence import diagnose
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
 from validation.registry import CLASSES, SETTINGS
-from workflows.mixed import near
 
 RNG = np.random.default_rng(0)
 N = 300

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pytest
 from pyarrow import feather
 
 import tallybayes as tb
@@ -116,12 +115,3 @@ def assert_same_tally(found, wanted, rtol=1e-12):
                 assert a.dtype == b.dtype
                 near = rtol if a.dtype.kind == "f" else 0.0
                 np.testing.assert_allclose(a, b, rtol=near, atol=1e-300)
-
-
-def near(found):
-    """Allow numbers to differ in the last digits, wherever they stand."""
-    if isinstance(found, dict):
-        return {key: near(value) for key, value in found.items()}
-    if isinstance(found, list | tuple):
-        return [near(value) for value in found]
-    return pytest.approx(found, rel=1e-8, abs=1e-12) if isinstance(found, float) else found

@@ -17,7 +17,7 @@ from tallybayes.modelfile import dump_bytes, load
 from tallybayes.sources import ReadOptions
 from tallybayes.workflows import evaluation, planning
 from tallybayes.workflows.evaluation import ALPHAS, compare, evaluate, tune_spec
-from workflows.mixed import features, mixed, near, write
+from workflows.mixed import features, mixed, write
 
 LESS = ("mail", "size")  # so that no probability is so small that it is taken for 1e-15
 FRAME = mixed(150, seed=5).drop(columns=list(LESS))
