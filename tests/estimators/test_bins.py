@@ -1,7 +1,6 @@
 """NaiveBayes finds where to cut numbers from the labels, once, and keeps to it."""
 
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -38,17 +37,6 @@ def test_the_cuts_of_iris_are_found():
         f"x{j}": edges for j, edges in enumerate(model.schema_.edges.values())
     }
     np.testing.assert_allclose(matrix.predict_proba(X), model.predict_proba(IRIS), rtol=1e-9)
-
-
-def test_the_summary_says_where_the_cuts_are():
-    model = NaiveBayes({"petal length": "bins", "petal width": Bins(edges=(1,), alpha=0.5)})
-    lines = model.fit(IRIS, Y).summary().splitlines()
-    assert lines[4].split("  ") == [
-        "petal length",
-        "Bins(alpha=1.0)",
-        "3 intervals: cut at 2.45, 4.75",
-    ]
-    assert re.split("  +", lines[5]) == ["petal width", "Bins(alpha=0.5)", "2 intervals: cut at 1"]
 
 
 def test_the_probabilities_are_those_of_categories_cut_beforehand():

@@ -69,14 +69,6 @@ def test_exponents_stand_beside_what_they_raise():
     assert (plain.prior_exponent, plain.prior_power) == (1.0, "")
 
 
-def test_a_value_never_seen_that_is_smoothed_is_not_left_out():
-    family = tb.Categorical(unseen="smooth")
-    found = only(model_of({"x": ["red", "green", "red"]}, ["a", "b", "b"], family), {"x": "blue"})
-    assert (found.left_out, found.detail) == (None, "never seen before, smoothed")
-    # alpha / (N + alpha K), with the values that were seen
-    assert found.log_likelihood == pytest.approx([math.log(1 / 3), math.log(1 / 4)], abs=1e-12)
-
-
 def test_a_number_is_shown_with_its_interval_and_a_switch_as_on_or_off():
     ages = {"x": [12, 15, 40, 52, 70, 81]}
     model = model_of(ages, list("nnyynn"), columns={"x": tb.Bins(edges=(18, 65))})
@@ -195,7 +187,6 @@ def test_a_contrast_that_is_not_of_the_answer_says_what_speaks_for_each():
 
 DOCUMENTS = ["win money now", "money money bank", "lunch now", "bank lunch lunch", "win win"]
 LABELS = ["spam", "spam", "ham", "ham", "spam"]
-CLASSES = ("ham", "spam")
 VOCABULARY = sorted({word for text in DOCUMENTS for word in text.split()})
 NEW = "lunch money money perhaps now"
 

@@ -33,20 +33,6 @@ def test_a_family_by_name_goes_before_the_default():
     np.testing.assert_allclose(probabilities(model, "b")[:2], [[2 / 3, 1 / 2], [1 / 3, 0]])
 
 
-def test_each_numeric_column_may_have_a_family_of_its_own():
-    model = tb.estimate(TALLY, columns={"m": tb.Gaussian(ddof=0)})
-    rows = {key: [None] for key in TABLE}
-    n = model.scores({**rows, "n": [4.0]})[0] / model.prior
-    m = model.scores({**rows, "m": [4.0]})[0] / model.prior
-
-    def density(x, values, ddof):
-        mean, var = np.mean(values), np.var(values, ddof=ddof)
-        return np.exp(-((x - mean) ** 2) / (2 * var)) / np.sqrt(2 * np.pi * var)
-
-    np.testing.assert_allclose(n, [density(4, [1, 4, 9], 1), density(4, [2, 5], 1)])
-    np.testing.assert_allclose(m, [density(4, [1, 3, 2], 0), density(4, [1, 5], 0)])
-
-
 COUNTED = {"x": [0, 1, 3, 0, 1], "y": [1, 1, 0, 2, 0], "z": [2, 0, 1, 2, 0]}
 SIZES = {
     "categories": ({"a": TABLE["a"], "b": TABLE["b"]}, None, 1 + 2, 2 + 3),

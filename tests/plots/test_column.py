@@ -86,16 +86,6 @@ def test_bars_are_smoothed_shares_and_the_data_has_plain_ones():
         assert np.array(dots) == pytest.approx(n / total)
 
 
-def test_counts_are_bars_of_poisson_probabilities():
-    display = draw("visits", X=X, y=Y)
-    rates = np.array([of_class(VISITS, label).mean() for label in "abc"])
-    counts = np.array(display.places)
-    assert counts.tolist() == list(range(len(counts)))
-    assert bars(display) == pytest.approx(stats.poisson(rates[:, None]).pmf(counts))
-    n = shares(VISITS, len(counts))
-    assert display.data == pytest.approx(n / [[30], [20], [10]])
-
-
 def test_histograms_are_densities_in_the_same_bins_for_all_classes():
     table = {**X, "price": np.where(np.arange(60) == 3, np.nan, X["price"])}
     table["price"][5] = -1.0  # has no logarithm
@@ -198,20 +188,6 @@ def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
     assert display.likelihood[2].max() == pytest.approx(peak, rel=0.01)
     assert display.ax_.get_ylim()[1] < peak / 100
     assert any("the highest reaches" in text.get_text() for text in display.ax_.texts)
-
-
-def test_of_many_classes_the_most_probable_are_drawn_to_their_tops(monkeypatch):
-    monkeypatch.setattr("tallybayes.plots.column.CELLS_AT_ONCE", 1000)
-    y = np.arange(90).repeat(3)
-    model = tb.NaiveBayes().fit({"x": y + np.tile([-0.01, 0.0, 0.01], 90)}, y)
-    display = ColumnDisplay.from_estimator(model, "x", record={"x": 42.004})
-    assert 42 in display.drawn
-    assert len(display.drawn) == len(display.likelihood) == 7
-    for c, curve, line in zip(display.drawn, display.likelihood, display.ax_.lines, strict=False):
-        expected = stats.norm(c, 0.01).pdf(np.array(display.places))
-        assert curve == pytest.approx(expected, rel=1e-6)
-        assert curve.max() == pytest.approx(stats.norm.pdf(0.0) / 0.01)
-        assert line.get_ydata() == pytest.approx(curve)
 
 
 def test_a_column_that_says_nothing_is_drawn_as_a_sentence():

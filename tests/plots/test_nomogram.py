@@ -76,15 +76,6 @@ def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_no
         assert display.probability() == p
 
 
-def test_a_missing_value_has_the_points_of_no_evidence():
-    display = NomogramDisplay.from_estimator(loan(), "Yes", record={"refund": "No"})
-    panel, reading = display.panels["No"], display.read()["No"]
-    for row, mark in zip(panel.rows, reading.marks, strict=True):
-        if row.column != "refund":
-            assert mark.points == pytest.approx(-panel.scale * row.lowest)
-    assert sum("missing" in text.get_text() for text in display.axes_[0].texts) == 2
-
-
 def test_rulers_and_marks_are_where_they_should_be():
     record = {"refund": "No", "status": "S", "income": 95.0}
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)

@@ -13,14 +13,6 @@ import tallybayes as tb
 from tallybayes.sources import ArrowColumn, arrow_memory
 
 
-def test_the_values_of_pandas_categories_count_although_unseen():
-    status = pd.Categorical(["x", "y", "x"], categories=["z", "y", "x", "w"])
-    model = tb.estimate(tb.Tally.of(pd.DataFrame({"c": status}), ["a", "b", "a"]))
-    # K = 4: (2 + 1) / (2 + 4) for x and 1 / 6 for each of the others
-    table = np.exp(model.factors[0].parameters.log_probabilities)
-    np.testing.assert_allclose(table, [[1 / 6, 3 / 6, 1 / 6, 1 / 6], [1 / 5, 1 / 5, 2 / 5, 1 / 5]])
-
-
 def test_a_polars_categorical_declares_no_value_that_does_not_occur_in_it():
     pl.Series(["left over from elsewhere"], dtype=pl.Categorical)  # the pool is shared
     whole = pl.DataFrame({"c": ["x", "y", "z", "x"]}, schema={"c": pl.Categorical})

@@ -135,15 +135,3 @@ def test_text_beside_other_words():
     both = ModelSpec("poisson", text=("mail",)).declared
     assert both["mail"] == "text"
     assert "poisson" in both.values()
-
-
-@pytest.mark.parametrize(
-    ("spec", "needs"),
-    [
-        (ModelSpec(), False),
-        (ModelSpec(calibration="weights"), True),
-        (ModelSpec({"age": "bins"}), False),
-    ],
-)
-def test_what_is_calibrated_needs_all_rows(spec, needs):
-    assert bool(spec.needs_all_rows) == needs
