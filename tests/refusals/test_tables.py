@@ -223,6 +223,7 @@ def test_models_that_do_not_fit_together_name_the_column():
     for one, other, message in (
         (numbers, counts, r"'income' is Numeric\(\).*Count.*declare it"),
         (words, codes, "'c' mixes whole numbers and text"),
+        (numbers, NaiveBayes().fit(FINE, [0, 1, 0, 1]), "mixes whole numbers and text"),
     ):
         refused(partial(one.merge, other), message, one, other)
         refused(partial(one.__add__, other), message, one, other)

@@ -137,18 +137,6 @@ def test_a_column_without_a_value_is_settled_when_values_come(tmp_path):
     assert {type(label) for label in found.blocks[block].labels[unit]} == {str}  # as those of a fit
 
 
-def test_a_class_that_has_a_prior_stays_when_its_rows_are_forgotten(tmp_path):
-    frame = FRAME[["income", "rooms", "status", "label"]]
-    path = saved(tmp_path, frame, ModelSpec(prior=PRIOR))
-    gone = frame[frame["label"] == "so"]
-    forget(path, gone)
-    model = tb.NaiveBayes(prior=PRIOR).fit(features(frame), frame["label"])
-    model.forget(features(gone), gone["label"])
-    found, X = load(path).fitted.model, features(frame[frame["label"] != "so"])
-    assert found.classes == tuple(model.classes_) == ("no", "so", "yes")
-    np.testing.assert_allclose(found.posterior(X), model.predict_proba(X), rtol=1e-9)
-
-
 def test_what_was_done_is_told_and_the_recipe_stays(tmp_path):
     rows, more = write(FRAME.head(100), tmp_path / "a.csv"), write(FRAME, tmp_path / "b.csv")
     path = saved(tmp_path, rows, ModelSpec(calibration="temperature", alpha=0.3, drop=("mail",)))

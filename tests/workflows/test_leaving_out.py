@@ -206,9 +206,3 @@ def test_what_leave_one_out_alone_cannot_tell_has_no_line(how, monkeypatch):
     assert "accuracy" in shown
     assert not {"roc_auc", "average_precision"} & set(shown)
     assert any("use folds" in note for note in scores.notes)
-
-
-def test_classes_of_one_row_are_not_ranked():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.5], "y": ["n", "n", "n", "y"]})
-    scores = train(frame, "y").scores
-    assert scores is None or np.isnan(scores["roc_auc"])

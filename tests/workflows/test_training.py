@@ -153,24 +153,6 @@ def test_edges_are_cut_where_the_labels_of_the_sample_say(tmp_path, small_blocks
     assert_same_tally(found, wanted.tally_)
 
 
-def test_rows_that_are_set_aside_leave_the_model_of_the_others(tmp_path, small_blocks):
-    frame = FRAME[["income", "age", "label"]].astype({"age": object}).assign(w=1.0)
-    frame.loc[[99, 321], "age"] = "old"
-    frame.loc[[3, 200], "label"], frame.loc[210, "w"] = None, -1.0
-    path = write(frame, tmp_path / "rows.csv")
-    good = frame.drop([3, 99, 200, 210, 321]).astype({"age": int})
-    model = tb.NaiveBayes().fit(features(good, "w"), good["label"])
-    found = train(path, "label", weight="w", read=SKIP)
-    assert_same_tally(found.stored.fitted.tally, model.tally_)
-    assert found.rejected.count == found.stored.provenance.skipped == 5
-    assert [line.split(":")[0] for line in found.rejected.lines] == [
-        f"{path}, row 4", f"{path}, row 100, column 'age'", f"{path}, row 201",
-        f"{path}, row 211", f"{path}, row 322, column 'age'",
-    ]  # fmt: skip
-    held = tb.NaiveBayes().cross_val(features(good, "w"), good["label"], folds="loo").report()
-    assert found.scores.log_loss == pytest.approx(held.log_loss, rel=1e-9)
-
-
 def test_what_was_understood_is_told(tmp_path, small_blocks):
     gaps = FRAME.assign(size=FRAME["size"].mask(FRAME["rooms"] == 2))
     path = write(gaps, tmp_path / "rows.csv")

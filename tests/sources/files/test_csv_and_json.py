@@ -287,12 +287,6 @@ def test_decimals_after_the_first_block_of_whole_numbers(jsonl):
         assert_same_tally(tally_of(jsonl, columns), in_memory(table, columns))
 
 
-def test_dates_stay_text_and_the_order_of_columns_stays_too(jsonl):
-    jsonl.write_text(lines([{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]))
-    assert open_rows(jsonl).names == ("a", "day", "b", "at")
-    assert rows_of(jsonl) == [{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]
-
-
 def test_nested_values_are_refused_only_where_they_are_used(jsonl):
     nested = [{**record, "inside": {"z": 1}, "many": [1, 2]} for record in RECORDS]
     jsonl.write_text(lines(nested))

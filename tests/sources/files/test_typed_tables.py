@@ -207,12 +207,3 @@ NO_TABLES = {
 @pytest.mark.parametrize(("data", "said"), NO_TABLES.values(), ids=NO_TABLES)
 def test_what_holds_no_table_is_refused(data, said):
     assert said in message_of(lambda: open_rows(data))
-
-
-def test_a_reader_that_breaks_off_is_one_clear_error():
-    def batches():
-        yield pa.RecordBatch.from_pylist(RECORDS[:10])
-        raise pa.ArrowInvalid("the line is dead")
-
-    reader = pa.RecordBatchReader.from_batches(pa.table(TABLE).schema, batches())
-    assert "the line is dead" in message_of(lambda: open_rows(reader))
