@@ -197,18 +197,18 @@ def by_partition(session: Any) -> Iterator[Part]:
     columns = [F.expr("cast(id % 3 as double)").alias("label")]
     columns += [(F.randn(k) + F.col("id") % 3).alias(f"n{k}") for k in range(10)]
     table = Table("partitions | fit | growth of the driver | what it collects")
-    n_rows, walls = 100_000 // SMALLER, {}
+    n_rows, used = 100_000 // SMALLER, {}
     for n in PARTITIONS:
         rows = session.range(0, n_rows, 1, n).select(*columns)
         (took,) = in_turn(partial(fitted, rows))
         _, growth = watched(partial(fitted, rows))
-        walls[n] = took.wall
+        used[n] = took.processor
         table.add(f"{n:,}", took, f"{growth:.0f} MB", "at most 2 sums")
     fewest, most = min(PARTITIONS), max(PARTITIONS)
-    each = (walls[most] - walls[fewest]) * 2 / (most - fewest)
+    each = (used[most] - used[fewest]) / (most - fewest)
     shown = held_to(f"{each * 1e3:.0f} ms", each <= MOST_OVERHEAD)
     yield (
-        f"The same {n_rows:,} rows of ten numbers in more and more partitions. A partition takes {shown} of one of the two processors "
+        f"The same {n_rows:,} rows of ten numbers in more and more partitions. A partition takes {shown} of processor time "
         f"beside its rows (held to {MOST_OVERHEAD * 1e3:.0f}); most of it is Spark's own."
     )
     yield table
