@@ -363,6 +363,10 @@ class TextParameters(Parameters):
 
     def weighed(self, weights: WordWeights, mean: float) -> TextParameters:
         """Return what has a weight for each word, relative to a mean that others have."""
+        if not self.text.alpha and min(weights.weights.values(), default=0.0) < 0.0:
+            raise TallyBayesError(
+                "weights of words below 0 need alpha > 0: what is impossible cannot be turned round"
+            )
         return replace(self, weights=weights.of(self.terms, mean) / (mean or 1.0))
 
     def select(self, units: Sequence[int]) -> TextParameters:

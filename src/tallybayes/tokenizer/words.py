@@ -45,7 +45,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 class WordWeights(Value, frozen=True, dict=True):
-    """A weight of at least 0 for each of some words.
+    """A weight for each of some words; one below 0 turns round what the word says.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ class WordWeights(Value, frozen=True, dict=True):
     [1.0, 0.5]
     """
 
+    LEAST: ClassVar[float] = -inf
+
     weights: dict[str, float]
 
     def __post_init__(self) -> None:
@@ -69,8 +71,8 @@ class WordWeights(Value, frozen=True, dict=True):
         self._put(
             weights={
                 word: weight
-                if type(weight) is float and 0.0 <= weight < inf
-                else number(weight, f"the {name.lower()} of {word!r}", least=0.0)
+                if type(weight) is float and self.LEAST <= weight < inf and weight != -inf
+                else number(weight, f"the {name.lower()} of {word!r}", least=self.LEAST)
                 for word, weight in sorted(given.items())
             }
         )
@@ -121,6 +123,8 @@ class Idf(WordWeights, frozen=True, dict=True):
     >>> Idf({"lottery": 2.5, "the": 1.0})
     Idf(2 words, bb59ca)
     """
+
+    LEAST: ClassVar[float] = 0.0
 
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:

@@ -36,6 +36,7 @@ PENALTY = 10.0
 START = 0.7
 TOLD, FEW = 10, 200  # one row in so many tells how good exponents of words are; of few rows half
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
+LEAST = 1e-6  # mean of the exponents of words
 FAR = 1e6  # nats that stand for an infinite difference
 
 
@@ -127,7 +128,8 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe, pulls: Pulls | None) -> Calibra
     often = float(np.bincount(*of_told).max()) / before.weight
     _warn_of_less_accuracy(how, unweighed.accuracy, max(fitted[1], often), before.weight)
     found = whole.of_rows(some).solved(first)
-    means = [float(each.mean()) if len(each) else 1.0 for each in found.words]
+    # words that come later have it, and never speak the other way round
+    means = [max(float(each.mean()), LEAST) if len(each) else 1.0 for each in found.words]
     columns = dict(zip(np.array(held.names)[others].tolist(), found.columns.tolist(), strict=True))
     return Calibration(
         how,
