@@ -80,7 +80,8 @@ def test_a_word_with_a_weight_below_0_says_the_contrary(event):
     calibration = Calibration("words", {"mail": 1.0}, words={"mail": WordWeights(weights)})
 
     def said(alpha, document, calibration):
-        recipe = Recipe((tb.Text(LETTERS, event=event, alpha=alpha),), calibration=calibration)
+        family = tb.Text(LETTERS, event=event, alpha=alpha, length_power=0.0)
+        recipe = Recipe((family,), calibration=calibration)
         return recipe.model(counted).joint_log_likelihood({"mail": [document]})[0]
 
     plain = {word: said(1.0, word, None) - said(1.0, "", None) for word in "abc"}
