@@ -4,7 +4,7 @@ All of them can be read in black and white and by people who see colours differe
 words what they show: `alt_text`. matplotlib is loaded when the first one is drawn.
 """
 
-from tallybayes.plots.column import ColumnDisplay, NormalQQDisplay
+from tallybayes.plots.column import ColumnDisplay
 from tallybayes.plots.informative import InformativeDisplay
 from tallybayes.plots.joint import JointDisplay
 from tallybayes.plots.nomogram import NomogramDisplay
@@ -13,7 +13,6 @@ from tallybayes.plots.predictions import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     RocCurveDisplay,
-    ThresholdDisplay,
 )
 from tallybayes.plots.svg import svg_of
 from tallybayes.plots.waterfall import WaterfallDisplay
@@ -24,11 +23,9 @@ __all__ = [
     "InformativeDisplay",
     "JointDisplay",
     "NomogramDisplay",
-    "NormalQQDisplay",
     "PrecisionRecallDisplay",
     "ReliabilityDisplay",
     "RocCurveDisplay",
-    "ThresholdDisplay",
     "WaterfallDisplay",
     "svg_of",
 ]
