@@ -198,7 +198,6 @@ def test_predictions_in_a_file(done, facts, loan):
         ["compare", "loan.tally", "b.tally"],
         ["evaluate", "--folds", "2"],
         ["tune", "--nested", "0"],
-        ["compare", "--folds", "2", "--spec", "a:", "--spec", "b: --alpha 2"],
     ],
     ids=" ".join,
 )
@@ -300,12 +299,6 @@ def test_models_are_compared_on_a_test_file(done, loan, piped):
     assert "McNemar" in done("compare", loan, "b.tally", "loan.csv")
     piped(loan)
     assert "standard input" in done("compare", "-", "b.tally", "loan.csv")
-
-
-def test_specifications_are_compared_with_what_is_said_for_all(done):
-    args = ("compare", "loan.csv", "-t", "cheat", "--folds", "2", "--drop", "owner")
-    shown = done(*args, "--spec", "curve:", "--spec", "cut: --column income=bins --alpha 0.5")
-    assert "curve - cut" in shown
 
 
 def test_tuning_tries_values_and_saves_the_best(facts):

@@ -367,11 +367,6 @@ class ModelSpec:
         used.model  # noqa: B018  (what does not fit is refused now)
         return used
 
-    def with_families(self, word: Any) -> ModelSpec:
-        """Return the specification with a word for all columns of which nothing is declared."""
-        declared = {n: said for n, said in by_column(self.columns).items() if n is not ...}
-        return replace(self, columns={**declared, **by_column(word)} if declared else word)
-
     def recipe(self, schema: Schema, columns: ColumnSpec) -> Recipe:
         """Return how a model is estimated from what is counted in a schema."""
         families, by_name = columns.families(schema, self.alpha, self.unseen)

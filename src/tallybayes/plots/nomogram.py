@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import Term, class_place, model_of
+from tallybayes.explanations.explanation import Term, model_of
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
@@ -176,7 +177,7 @@ class NomogramDisplay(style.Display):
         if one is None:
             last = classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
-        place = class_place(classes, one)
+        place = place_of(one, classes)
         if other is None:
             chance = model.prior if found is None else np.array(found.posterior)
             likely = np.argsort(-chance, kind="stable").tolist()
@@ -188,7 +189,7 @@ class NomogramDisplay(style.Display):
         joints = [each for each in model.joints() if len(each.support.values) <= MOST_CELLS]
         alone = [each for each in joints if len(each.views) == 1]
         options = [_Options.of(each) for each in (*model.columns(), *alone)]
-        rows = _rows(options, (place, class_place(classes, other)), most)
+        rows = _rows(options, (place, place_of(other, classes)), most)
         return cls(model, one, other, rows, found).plot(ax)
 
     def __post_init__(self) -> None:
