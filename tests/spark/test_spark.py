@@ -453,7 +453,7 @@ def test_a_client_of_connect_does_the_same(spark, remote, tmp_path):
     (tmp_path / "inbox").mkdir()
     parquet.write_table(TABLE, tmp_path / "inbox" / "rows.parquet")
     program = [sys.executable, str(Path(__file__).with_name("client.py")), remote, str(tmp_path)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     asked = ModelSpec(plain=True, drop=("id", "mail"))
     one = train(TABLE, "label", asked, weight="times", scores=False).stored
