@@ -176,8 +176,7 @@ class CompiledReader(BagReader):
         odd = self._kernels.odd(*text, _NO_SPELLING, np.zeros(n, bool))
         if odd.any():  # beyond ASCII
             self._spelling = spelling(str(words.tokens), words.lowercase)
-            if not words.strip_accents:
-                odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
+            odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
             text = text.spelled(odd, words.spelled)
             to_lower[odd] = 0
