@@ -13,7 +13,8 @@ from typing import Any
 
 from msgspec import structs
 
-from tallybayes.batches import Cells, Mask
+from tallybayes.arrays import Mask
+from tallybayes.batches import Cells
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kind import unequal
 from tallybayes.kinds import (

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Array, Labelled, TallyClassifier
+from tallybayes.estimators.base import Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Floats, Labelled, read_only
+from tallybayes.estimators.base import Labelled, read_only
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.families import Text
 from tallybayes.families.text import Event, as_vocabulary

@@ -15,8 +15,8 @@ from itertools import combinations, islice, product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats, Mask
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import (
     IMPOSSIBLE,
@@ -33,9 +33,6 @@ from tallybayes.rendering import Part, Renderable
 from tallybayes.rendering.words import class_name, label, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FAR = 4.0  # standard deviations of a column
 GRID = 201  # numbers that are tried

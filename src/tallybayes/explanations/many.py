@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Block, cells_of, take_columns
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import (
@@ -19,14 +20,12 @@ from tallybayes.explanations.explanation import (
     model_of,
     record_in,
 )
-from tallybayes.families.parameters import Floats, Parameters
+from tallybayes.families.parameters import Parameters
 from tallybayes.kernels.choice import part_of
 from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Model
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
-
-Array = NDArray[Any]
 
 MOST_NUMBERS = 1 << 30  # 8 GB
 

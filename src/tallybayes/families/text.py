@@ -23,8 +23,8 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.families.counts import (
@@ -35,17 +35,7 @@ from tallybayes.families.counts import (
     Multinomial,
     MultinomialParameters,
 )
-from tallybayes.families.parameters import (
-    Array,
-    ColumnInfo,
-    Entries,
-    Family,
-    Floats,
-    Mask,
-    Parameters,
-    Piece,
-    times,
-)
+from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters, Piece, times
 from tallybayes.families.registry import register
 from tallybayes.families.running import RunningStart, RunningWords
 from tallybayes.families.smoothing import LAPLACE, Ratios
@@ -57,7 +47,6 @@ from tallybayes.tallies.word_counts import COUNT, WEIGHT
 from tallybayes.tokenizer import Bagged, Bags, Documents, Reading, Terms, Words, WordWeights
 from tallybayes.tokenizer.words import in_utf8
 
-Integers = NDArray[np.int64]
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
 
 EVENTS = ("multinomial", "boolean", "bernoulli", "complement")

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
-from tallybayes.families.parameters import ColumnInfo, Floats
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.running import RunningStart, RunningUnit
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words, WordWeights

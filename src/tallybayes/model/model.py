@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Batch, Block, batches, cells_of
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn, whole
 from tallybayes.families.parameters import safe_log
@@ -31,9 +32,6 @@ from tallybayes.rendering.words import plain
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
-
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
 
 PAYLOAD_VERSION = 2
 MOST_WORDS = 5_000

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Family
 from tallybayes.families.parameters import ColumnInfo, safe_log
@@ -25,8 +25,6 @@ from tallybayes.priors import Empirical, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
-
-Array = NDArray[Any]
 
 EMPIRICAL = Empirical()
 UNSTATED = LAPLACE, "ignore"  # the smoothing, and what is done with unseen values

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.batches import encode_classes
 from tallybayes.errors import (
     Option,
@@ -41,8 +41,6 @@ from tallybayes.sources.dates import Dates, parts_of, with_dates
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Words
-
-Array = NDArray[Any]
 
 AUTO, DROP, DATE = "auto", "drop", "date"
 PLAIN = Option("plain", True)

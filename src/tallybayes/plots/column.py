@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of, plain_value
@@ -32,7 +33,6 @@ from tallybayes.tallies.blocks import Support
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
 POINTS = 400  # of a curve, before the tops get more

@@ -15,8 +15,8 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.explanation import model_of
 from tallybayes.kinds import Part
@@ -26,8 +26,6 @@ from tallybayes.plots import style
 from tallybayes.plots.style import INK, NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import bits as signed, class_name, label, listed, number
 from tallybayes.sources.labels import Label
-
-Floats = NDArray[np.float64]
 
 MOST_VALUES, MOST_PANELS, ACROSS = 24, 6, 3
 FEW = 64  # cells of a panel that have their bits written on them

@@ -21,8 +21,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations import Explanation, explain
 from tallybayes.explanations.explanation import Term, model_of
@@ -38,7 +38,6 @@ from tallybayes.tallies.blocks import Support
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Pair = tuple[int, int]  # the places of two classes
 
 POINTS = 100.0  # of the longest row

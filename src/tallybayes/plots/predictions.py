@@ -21,8 +21,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.explanation import model_of
 from tallybayes.metrics import Confusion, Predictions, Reliability
@@ -36,7 +36,6 @@ from tallybayes.sources.labels import Label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 MOST_POINTS, MOST_CLASSES = 1000, 12
 Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats, Integers
 from tallybayes.batches import Batch, Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
@@ -24,8 +25,6 @@ from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.blocks import (
     NOT_COUNTED,
-    Floats,
-    Integers,
     TallyBlock,
     among,
     block_for,

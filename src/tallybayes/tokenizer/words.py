@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.kind import Kind, Reader
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 TokenNames = Literal["words", "unicode", "whitespace", "characters"]
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.choice import part_of
@@ -35,8 +36,6 @@ from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import total
-
-Floats = NDArray[np.float64]
 
 LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 MOST_HELD_OUT = 200_000_000  # probabilities of rows that are held out in memory
