@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from tallybayes.priors import Empirical, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
+from tallybayes.value import Stated
 
 EMPIRICAL = Empirical()
 UNSTATED = LAPLACE, "ignore"  # the smoothing, and what is done with unseen values
@@ -192,7 +193,7 @@ def estimate(
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(Stated):
     """A tally and how to estimate from it; the model is worked out when it is first needed.
 
     So a stream of small batches pays for counting only. `labels` are all classes as `predict`
@@ -204,10 +205,6 @@ class Fitted:
     recipe: Recipe = field(default_factory=Recipe)
     labels: Array | None = None
     worth: Worth | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def classes(self) -> tuple[Label, ...]:

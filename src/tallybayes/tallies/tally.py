@@ -307,6 +307,17 @@ class Tally:
             blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
 
+    def united(self, other: Tally) -> Tally:
+        """Return the tally of the rows of both, which may have other columns.
+
+        Who has no value of a column leaves it to the other to say what the column is.
+        """
+        mine, theirs = self.schema, other.schema
+        mine_open = set(self.empty_columns()).intersection(theirs.names)
+        theirs_open = set(other.empty_columns()).intersection(mine.names) - mine_open
+        schema = mine.joined(theirs.without(theirs_open), overruled=mine_open)
+        return self.with_schema(schema) + other.with_schema(schema)
+
     def _lacks(self, schema: Schema, group: Group, unit: int) -> bool:
         """Tell whether all columns that a unit of another schema reads are new."""
         columns = {schema.names[place] for place in group.columns(unit)}
