@@ -302,6 +302,9 @@ def test_sparse_vectors_beside_others_are_columns_and_those_that_miss_are_named(
     assert_same_tally(
         found, train(table, "y", ModelSpec(plain=True), scores=False).stored.fitted.tally
     )
+    wide = [(DenseVector(np.zeros(10_001)), y) for y in (0, 1)]
+    with pytest.raises(TallyBayesError, match=r"'v' has vectors of 10,001 values.*at most 10,000"):
+        ts.fit(spark.createDataFrame(wide, ["v", "y"]), "y", plain=True)
     with pytest.raises(TallyBayesError, match=r"'w' has no vector.*drop=\('w',\)"):
         ts.fit(frame, "y", plain=True)
 

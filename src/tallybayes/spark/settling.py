@@ -60,9 +60,9 @@ def settled(
     kept = list(map(column, [target, *([weight] if weight else [])]))
     vectors = [name for name in names if is_vector(df, name)]
     first = df.limit(SAMPLE_ROWS).select(
-        *(parts_of(name) if name in vectors else column(name) for name in names),
+        *(_few_parts(name) if name in vectors else column(name) for name in names),
         *kept,
-        *(_size(name) for name in vectors),
+        *(_size(name).alias(SIZE + name) for name in vectors),
     )
     table = first.toArrow()
     sizes = {name: _largest(table.column(SIZE + name), name) for name in vectors}
@@ -115,7 +115,13 @@ def _size(name: str) -> Column:
     """Return how many values the vectors of a column have."""
     unwrapped = F.unwrap_udt(column(name))
     values = F.size(unwrapped.getField("values"))
-    return F.coalesce(unwrapped.getField("size"), values).alias(SIZE + name)
+    return F.coalesce(unwrapped.getField("size"), values)
+
+
+def _few_parts(name: str) -> Column:
+    """Return vectors as `parts_of` does, but for those that the driver could not hold."""
+    is_sparse = F.unwrap_udt(column(name)).getField("indices").isNotNull()
+    return F.when((_size(name) <= WIDEST) | is_sparse, parts_of(name)).alias(name)
 
 
 def _largest(sizes: Any, name: str) -> int:
@@ -140,7 +146,7 @@ def _are_counts(first: Any, name: str, spec: ModelSpec) -> bool:
     word: Any = FAMILIES[said]() if isinstance(said, str) and said in FAMILIES else said
     may = word == "auto" or getattr(word, "kind", word).counted_as == "counts"
     full = compute.is_null(compute.struct_field(first.drop_null(), "indices"))
-    return bool(may and not compute.any(full).as_py())
+    return bool(may and len(full) and not compute.any(full).as_py())
 
 
 def _spread(df: DataFrame, name: str, size: int, others: Sequence[str]) -> VectorColumn:
