@@ -113,7 +113,7 @@ def test_csv_that_is_kept_stays_as_it_is_letter_for_letter(tmp_path, small_block
         "price": ["1.50", "2", "1e3", "0.10"],
         "word": ["a, b", 'says "so"', "NaN and so on", "two\nlines"],
         "flag": ["TRUE", "false", "true", "False"],
-        "day": ["2024-01-02", "2024-02-30", "yesterday", "2024-03-01"],
+        "day": ["2024-01-02", "2024-02-30", "NA", "2024-03-01"],
     }
     frame = pd.DataFrame(fields).iloc[[k % 4 for k in range(200)]].reset_index(drop=True)
     frame["x"] = [f"{k % 7}.5" for k in range(200)]
