@@ -1,8 +1,9 @@
 """An exponent for each word, by how the other documents answer: one convex problem.
 
-With the leave-one-out terms t of columns and words, exponents w >= 0 and constants b of classes,
-the score of a row in class c is log P(c) + b_c + sum_j w_j t_j(c), where t of a text's word counts
-as often as it occurs, over the document's length to a power. The exponents minimise
+With the leave-one-out terms t of columns and words, exponents w >= 0 (those of words may be said to
+be free) and constants b of classes, the score of a row in class c is log P(c) + b_c + sum_j w_j
+t_j(c), where t of a text's word counts as often as it occurs, over the document's length to a
+power. The exponents minimise
 
     sum of -log P(c | x) + word/2 sum_i (w_i - m)^2 + COLUMN/2 sum_k (w_k - n)^2
         + mean/2 (m^2 + n^2 + sum_c b_c^2),
