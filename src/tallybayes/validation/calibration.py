@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.priors import Empirical
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import WordWeights
-from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, unit_names
+from tallybayes.validation.held_out_terms import HeldOutTerms, unit_names
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.word_weights import ROUGHLY, Pulls, WordProblem
 

@@ -24,15 +24,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.families.left_out import WordTerms
 from tallybayes.kernels.threads import over_rows
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 COLUMN = 10.0  # how strongly exponents of columns that are no texts are drawn to their mean
 ROUGHLY, WELL = 1e-3, 1e-5  # relative gain of a step that ends the search; the next gains a tenth
