@@ -329,7 +329,8 @@ class Model(Stated):
 
         The score of a class is its `log_prior` plus, for each column, the `exponent` times what its
         `term` gives for the value that it `reads`; further views of a column, and columns together,
-        are columns too, and may read several. No term is more than a table, a line or a parabola.
+        are columns too, and may read several. No term is more than a table, a line, a parabola or
+        a quadratic form.
         Numbers that JSON has not are text: "-inf". `tallybayes/web/naive_bayes.js` computes with it
         in a browser: see docs/explanations.md.
 

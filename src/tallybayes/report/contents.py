@@ -303,8 +303,9 @@ class Contents:
         """Draw the columns together that gain most."""
         from tallybayes.plots import JointDisplay
 
-        make, joints = JointDisplay.from_estimator, self.model.joints()[:JOINTS_DRAWN]
-        return [draw(make, self.fitted, joint.subject) for joint in joints]
+        make = JointDisplay.from_estimator
+        joints = [joint for joint in self.model.joints() if joint.support.values]
+        return [draw(make, self.fitted, joint.subject) for joint in joints[:JOINTS_DRAWN]]
 
     def joints_table(self) -> Table:
         """List the columns that are counted together, what gains most first."""

@@ -380,7 +380,7 @@ class _Tables(NamedTuple):
         """Make them, of the kind that the parameters ask for."""
         head = self.factor.parameters.shows[0]
         unit = self.fitted.model.units[self.names[0]]
-        if len(unit.reads) > 1:
+        if len(unit.reads) > 1 and unit.support.values:
             yield self._cells(unit)
         elif head == "word":
             yield from self._words()
