@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.evidence import search
-from tallybayes.evidence.weights import EvidenceProblem
+from tallybayes.evidence import EvidenceProblem, search
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.labels import FEWEST_ROWS, MANY_NUMBERS, MOST_NUMBERS
-from tallybayes.workflows.training import preview, train
+from tallybayes.workflows import preview, train
 
 QUANTITY = r"has [\d,]+ different numbers in [\d,]+ rows, from -?\d+.*no class to predict"
 

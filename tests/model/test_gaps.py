@@ -85,15 +85,6 @@ def test_columns_and_gaps_may_come_later(model):
     np.testing.assert_allclose(model.predict_proba(X), brute_force(X, Y, X.index), rtol=1e-9)
 
 
-def test_it_is_stored_and_read(model, tmp_path):
-    model.save(tmp_path / "m.tally")
-    read = tb.load(tmp_path / "m.tally")
-    assert read.missing == "evidence"
-    np.testing.assert_allclose(read.predict_proba(X), model.predict_proba(X), rtol=1e-12)
-    read.partial_fit(X, Y).forget(X, Y)
-    np.testing.assert_allclose(read.predict_proba(X), model.predict_proba(X), rtol=1e-9)
-
-
 def test_gaps_that_would_tell_are_warned_of():
     many = pd.concat([X.drop(columns="mail")] * 4, ignore_index=True)
     y = np.tile(Y, 4)
