@@ -41,7 +41,6 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.filterwarnings("ignore:no document has a word")
 def test_it_is_refused_and_the_error_says_what_to_give(mistake):
     call, message = MISTAKES[mistake]
     refused(call, message, TALLY)

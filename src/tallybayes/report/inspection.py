@@ -493,6 +493,8 @@ class _Tables(NamedTuple):
         informative = most_informative(model, self.words, column=name) if several else {}
         place = dict(zip(map(str, entries.values), entries.places.tolist(), strict=True))
         documents = self.factor.counted.rows[:, 0].tolist()
+        plain = self.factor.weights is None and self.factor.exponent(0) == 1.0
+        telling = "times as probable as elsewhere" if plain else "odds, with its exponent"
         for c, each in enumerate(self.classes):
             words = informative.get(each, [])
             of = [ratios[..., [place[str(w.value)]]].pooled()[[c]] for w in words]
@@ -500,7 +502,7 @@ class _Tables(NamedTuple):
             columns = {
                 "word": ("label", [w.value for w in words]),
                 self.title: ("short", [formula for ratio in of for formula in _formulas(ratio)]),
-                "times as probable as elsewhere": ("short", times),
+                telling: ("short", times),
                 "count": ("count", [w.here for w in words]),
                 "count elsewhere": ("count", [w.elsewhere for w in words]),
             }
