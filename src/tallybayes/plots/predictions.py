@@ -30,7 +30,15 @@ from tallybayes.metrics.scores import BINS
 from tallybayes.model import Fitted
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, LABEL, NOTE, QUIET, Display, readable, style_of, tidy
-from tallybayes.rendering.words import count, counted, label, percent, score
+from tallybayes.rendering.words import (
+    class_label,
+    class_name,
+    count,
+    counted,
+    label,
+    percent,
+    score,
+)
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -86,6 +94,10 @@ class PredictionsDisplay(Display):
             rows = Predictions.of(y_true, proba, predicted, **given)
         options |= {} if positive is None else {"positive": positive}
         return cls(rows, **options).plot(ax)
+
+    def _named(self, value: Label) -> str:
+        """Write a class."""
+        return class_name(self.rows.target, value)
 
     def __post_init__(self) -> None:
         if not self.rows.weight.any():
@@ -179,7 +191,7 @@ class CurvesDisplay(PredictionsDisplay):
         return (0.0, 1.0) if "fpr" in self.rates else (curve.share, curve.share)
 
     def _draw(self, ax: Axes) -> None:
-        alone, of = len(self.curves) == 1, readable(self.curves[0].label, 24)
+        alone, of = len(self.curves) == 1, readable(self._named(self.curves[0].label), 24)
         title = f"{self.title} curve{f': {of}' if alone else 's, each class against the rest'}"
         tidy(ax, "both", title, *(f"{name}: {what}" for name, what in self.rates.values()))
         ticks = np.linspace(0.0, 1.0, 6)
@@ -193,7 +205,7 @@ class CurvesDisplay(PredictionsDisplay):
         for rank, curve in enumerate(drawn):
             look = style_of(self.rows.place(curve.label) if few else rank)
             ax.plot(*self.points(curve), **look.of_line, drawstyle=self.drawstyle)
-            name = f"{score(self.areas[curve.label])}  {readable(curve.label, 20)}"
+            name = f"{score(self.areas[curve.label])}  {readable(self._named(curve.label), 20)}"
             point: Any = [[curve.decided[rate]] for rate in self.rates]
             ax.plot(*point, **look.of_line, **look.of_point, label=name, zorder=4, clip_on=False)
         area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
@@ -219,11 +231,12 @@ class CurvesDisplay(PredictionsDisplay):
             return f"{self.title} curve: there is none; {self.note}."
         first, measure = self.curves[0], self.measure.replace("_", " ")
         if len(self.curves) > 1:
-            areas = [f"{label(name, 24)} {score(area)}" for name, area in self.areas.items()]
+            named = {self._named(value): area for value, area in self.areas.items()}
+            areas = [f"{label(name, 24)} {score(area)}" for name, area in named.items()]
             text = f"{self.title} curves: {measure} {score(self.area)}, the {self._among}"
             return f"{text} ({', '.join(areas[:MOST_CURVES])})."
         said = [f"{name} {_share(first.decided[rate])}" for rate, (name, _) in self.rates.items()]
-        text = f"{self.title} curve for {label(first.label)}: {measure} {score(self.area)}."
+        text = f"{self.title} curve for {self._named(first.label)}: {measure} {score(self.area)}."
         return f"{text} The model's own decisions have {' and '.join(said)}."
 
 
@@ -341,7 +354,7 @@ class ThresholdDisplay(PredictionsDisplay):
         return {rate: self.curve.rates[rate][places] for rate in FLAGGED}
 
     def _draw(self, ax: Axes) -> None:
-        own, chosen = readable(self.curve.label, 24), self.threshold
+        own, chosen = readable(self._named(self.curve.label), 24), self.threshold
         about = f"threshold: flagged if the probability of {own} is at least this"
         tidy(ax, "y", f"What a threshold brings: {own}", about, "share")
         x = np.append(self.curve.thresholds[1:], [0.0, 1.0])
@@ -362,7 +375,7 @@ class ThresholdDisplay(PredictionsDisplay):
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         text = (
-            f"Precision, recall and share flagged for {label(self.curve.label)}, which is "
+            f"Precision, recall and share flagged for {self._named(self.curve.label)}, which is "
             f"{_share(self.curve.share)} of the rows, by the threshold of its probability."
         )
         for threshold in sorted({0.25, 0.5, 0.75, self.threshold or 0.5}):
@@ -457,7 +470,7 @@ class ReliabilityDisplay(PredictionsDisplay):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        what = "the winning class" if self.positive is None else label(self.positive)
+        what = "the winning class" if self.positive is None else self._named(self.positive)
         errors = [f"{score(table.error)} {title}" for title, table in self._series.items()]
         table = self.reliability
         worst = int(np.nanargmax(abs(table.confidence - table.right)))
@@ -533,7 +546,8 @@ No: 1 row, 33.3 % of Yes.
                 text += "" if math.isnan(share) else f"\n{percent(share)}"
                 look: Any = {"fontsize": size, "color": "white" if share > 0.7 else INK}
                 ax.text(column, row, text, ha="center", va="center", **look)
-        names = [readable(classes[k], 18 if n <= 6 else 14) for k in self.drawn]
+        called = [class_label(self.rows.target, each) for each in classes]
+        names = [readable(called[k], 18 if n <= 6 else 14) for k in self.drawn]
         slanted = n > 4 and max(map(len, names)) > 40 // n
         ax.set_yticks(range(n), names)
         if n <= 6:
@@ -557,7 +571,7 @@ No: 1 row, 33.3 % of Yes.
         wrong = table.counts - np.diag(table.true_positives)
         row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         if wrong[row, column]:
-            said, true = (label(table.classes[place], 24) for place in (row, column))
+            said, true = (label(self._named(table.classes[k]), 24) for k in (row, column))
             rows, share = counted(wrong[row, column], "row"), percent(self.shares[row, column])
             text += f" Most often {true} is taken for {said}: {rows}, {share} of {true}."
         return text

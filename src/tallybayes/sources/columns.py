@@ -24,6 +24,7 @@ PYTHON_TYPES: dict[Any, ColumnType] = {
     float: "float",
     str: "text",
 }
+LOOKED_AT = 1000  # values that tell of most columns of decimals that they are no integers
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
 
 
@@ -34,6 +35,12 @@ def as_number(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def _whole(values: Array) -> Array:
+    """Tell of each number whether it is missing or an integer that a float can hold."""
+    held: Array = np.isnan(values) | ((values == np.rint(values)) & (np.abs(values) <= 2.0**53))
+    return held
 
 
 def not_text(name: str, what: str) -> TallyBayesError:
@@ -98,11 +105,20 @@ class ArrayColumn:
     def type(self) -> ColumnType:
         """What the values are; a list is looked through."""
         if self._values.dtype.kind in _TYPES:
-            return _TYPES[self._values.dtype.kind]
+            return "integer" if self._whole_with_gaps else _TYPES[self._values.dtype.kind]
         if self._values.dtype.kind == "M" or isinstance(self._first, date | np.datetime64):
             return "date"
         labels = self._encoded.labels
         return PYTHON_TYPES[type(labels[0])] if labels else "empty"
+
+    @property
+    def _whole_with_gaps(self) -> bool:
+        """Whether these are integers of which some are missing, as pandas makes floats of."""
+        values = self._values
+        if values.dtype.kind != "f" or not _whole(values[:LOOKED_AT]).all():
+            return False  # as of most columns of decimals, at the first look
+        gaps = np.isnan(values)
+        return bool(gaps.any() and not gaps.all() and _whole(values).all())
 
     @cached_property
     def _first(self) -> Any:

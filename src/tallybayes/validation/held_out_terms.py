@@ -51,7 +51,8 @@ def judged(
         wide[:, places] = joint
         joint, winners = wide, places[winners]
     w = None if data.w is None else data.w[rows]
-    return Predictions(data.classes, data.y[rows], winners, joint, w, rows, positive=positive)
+    more: Any = {"positive": positive, "target": data.schema.target}
+    return Predictions(data.classes, data.y[rows], winners, joint, w, rows, **more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

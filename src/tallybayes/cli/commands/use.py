@@ -102,10 +102,10 @@ SHOW = (
     tallybayes explain loan.tally --set income=120 --show counterfactuals --keep status
 """,
     options.MODEL,
-    argument("data", options.PLACE, "Rows to take one from, with --row.", nargs=-1),
+    argument("data", options.PLACE, "Rows to take one from: the first, or see --row.", nargs=-1),
     option("--set values", ["NAME=VALUE"], "The value of a column; columns not set are missing."),
     option("--record", "JSON", "All values, as a JSON object."),
-    option("--row", click.IntRange(min=1), "The number of a row of the data."),
+    option("--row", click.IntRange(min=1), "The number of a row of the data, if not the first."),
     option("--show", (EVIDENCE, PARTS, WORKING, CHANGES), SHOW, default=EVIDENCE),
     option("--for one", "CLASS", "The class it speaks for.", section=SECTION[EVIDENCE]),
     option("--against other", "CLASS", "The class it speaks against.", section=SECTION[EVIDENCE]),
@@ -134,12 +134,12 @@ def explain(
         if name != how["show"]:
             refuse(f"Say --show {name}, or leave out", section)
     if sum((bool(values), record is not None, bool(data))) != 1:
-        raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
-    if bool(data) != (row is not None):
-        raise click.UsageError("DATA and --row go together: which row of which data.")
+        raise click.UsageError("Give one record: with --set, with --record, or as a row of DATA.")
+    if row is not None and not data:
+        raise click.UsageError("Say which data --row is a row of.")
     typed = options.pairs(values, "--set") if record is None else _record(record)
     stored = load_model(model, data)
-    given = record_in(stored, list(data), row, read=read) if row else record_of(stored, typed)
+    given = record_in(stored, [*data], row or 1, read=read) if data else record_of(stored, typed)
     session.show(explained(stored, given, **how))
 
 
