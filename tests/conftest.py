@@ -1,5 +1,6 @@
 """What holds for every test: how much is tried, and where chance begins."""
 
+import math
 import random
 import sys
 
@@ -9,8 +10,10 @@ import pytest
 import databases
 import tiers  # noqa: F401 - sets how many examples are tried
 from tallybayes.kernels import choice
+from tallybayes.validation import progress
 
 choice.WORTH_COMPILING = 0  # what a test wants compiled is compiled here and now
+progress.LONG = math.inf  # a busy machine that stands still foretells hours of what takes no time
 
 
 def pytest_configure(config):

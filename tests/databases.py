@@ -59,7 +59,7 @@ class PostgresServer:
             self.process = subprocess.Popen(
                 [*command, *settings], cwd=self.folder, stdout=log, stderr=log
             )
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while True:
             try:
                 psycopg.connect(self.url("postgres")).close()
@@ -74,7 +74,7 @@ class PostgresServer:
         import signal
 
         self.process.send_signal(getattr(signal, f"SIG{how}"))
-        self.process.wait(60)
+        self.process.wait(240)
 
     def url(self, database):
         return f"postgresql://test@/{database}?host={self.folder}"

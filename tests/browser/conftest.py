@@ -19,6 +19,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE = 240_000.0  # milliseconds for what takes a hundred on a machine at rest
 WHY = (
     f"there is no browser here ({', '.join(BROWSERS)}); on Debian, root installs one with "
     "apt-get install chromium, or make system"
@@ -34,7 +35,9 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(QUIET))
+        browser = playwright.chromium.launch(
+            executable_path=found, args=list(QUIET), timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -57,6 +60,7 @@ def opened(browser):
         size = {"width": width, "height": height}
         # while a page scrolls smoothly, what is clicked may be gone before the mouse is up
         context = browser.new_context(viewport=size, reduced_motion="reduce")
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         found = Opened(page)

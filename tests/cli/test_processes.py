@@ -95,12 +95,14 @@ def test_a_command_that_is_stopped_while_it_reads_leaves_the_files_as_they_were(
     rows = (data / "loan.csv").read_bytes()
     before = {path.name: path.read_bytes() for path in data.iterdir()}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-
-    def heard():  # whoever runs the tests may ignore the signal, as nohup does, and hand that on
-        signal.signal(number, signal.SIG_DFL)
-
     command = [*COMMAND, *args, "--format", "csv"]
-    with subprocess.Popen(command, preexec_fn=heard, **pipes) as process:
+    # whoever runs the tests may ignore the signal, as nohup does, and hand that on
+    before_it = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(command, **pipes)
+    finally:
+        signal.signal(number, before_it)
+    with process:
         # more than a pipe holds: once it is all taken, the command is at work and wants more
         process.stdin.write(rows + rows.split(b"\n", 1)[1] * 20_000)
         process.stdin.flush()

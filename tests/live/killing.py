@@ -6,13 +6,14 @@ events folded all the time. After each moment a new reader opens the log, and it
 of one pass over what was acknowledged (and of what was stored but not acknowledged any more).
 """
 
+import fcntl
 import os
 import random
 import signal
 import sys
+import termios
 import time
 from pathlib import Path
-from select import select
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from tallybayes.live import LiveModel, LiveOptions
 from tallybayes.store import open_store
 
 WORKERS, MOST = 4, 6
+PATIENCE = 240.0  # seconds for what takes one on a machine at rest
 OPTIONS = LiveOptions(snapshot_every=60, keep=2, retain=30)
 
 
@@ -54,6 +56,11 @@ def work(url, worker, begin, forgotten, out):
             live.catch_up()
 
 
+def waiting_in(pipe):
+    """Return how many bytes can be read from a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def lines_in(pipe):
     """Return the whole lines that came through a pipe whose writer is dead."""
     data = b""
@@ -77,10 +84,12 @@ def moment(url, learnt, forgotten, dice):
         os.close(writing)
         pipes.append(reading)
         pids.append(pid)
-    if dice.random() < 0.8:  # otherwise some are killed while they start
-        for pipe in pipes:
-            assert select([pipe], [], [], 60.0)[0], "a worker does nothing"
-    time.sleep(dice.uniform(0.0, 0.4))
+    until = time.monotonic() + PATIENCE
+    # how far they are says when, for a machine may be slow; some are killed while they start
+    least, total = dice.choice([0, 1, 20, 50]), dice.randrange(400)
+    while min(map(waiting_in, pipes)) < least or sum(map(waiting_in, pipes)) < total:
+        assert time.monotonic() < until, "a worker does nothing"
+        time.sleep(0.001)
     for pid in dice.sample(pids, WORKERS):
         assert os.waitpid(pid, os.WNOHANG) == (0, 0), "a worker failed"
         os.kill(pid, signal.SIGKILL)

@@ -82,12 +82,12 @@ def test_a_refit_in_the_background_does_not_stop_scores(loans):
     def waiting(*args):
         if threading.current_thread().name.startswith("refit") and not begun.is_set():
             begun.set()
-            assert go_on.wait(60)
+            assert go_on.wait(240)
         return since(*args)
 
     loans.store.since = waiting
     future = loans.refit_in_background(how="temperature")
-    assert begun.wait(60)
+    assert begun.wait(240)
     assert set(loans.score({"status": "single"})) == {"no", "yes"}
     assert loans.learn(told(rows(5), start=900))[0].outcome == "new"
     assert loans.catch_up() == 155

@@ -21,7 +21,7 @@ from tallybayes.modelfile import Provenance, Stored, load, save
 from tallybayes.workflows.planning import with_target
 
 ADDRESS = re.compile(r"is served at (http://\S+),")
-PATIENCE = 60.0  # seconds for what takes one on a machine at rest
+PATIENCE = 240.0  # seconds for what takes one on a machine at rest
 
 
 @dataclass
@@ -59,6 +59,8 @@ def serving(folder, *options, **client):
     """Run `tallybayes serve` on a free port until the block is left."""
     log = Path(folder) / f"{len(list(Path(folder).glob('*.log')))}.log"
     command = [sys.executable, "-m", "tallybayes", "serve", str(folder), "--port", "0", *options]
+    if not any(str(option).startswith("seconds=") for option in options):
+        command += ["--limit", f"seconds={PATIENCE:g}"]
     with log.open("wb") as file:
         process = subprocess.Popen(
             command, stderr=file, env={**os.environ, "PYTHONUNBUFFERED": "1"}

@@ -333,7 +333,7 @@ def test_what_another_service_deleted_begins_anew(models, tmp_path_factory):
     store = ("--store", str(models / "events.db"))
     with serving(models, *store) as one, serving(elsewhere, *store) as two:
         one.ask(f"{MODEL}/learn", events=events_of(4))
-        assert rows_of(two, MODEL) == 304
+        until(lambda: rows_of(two, MODEL), 304)
         assert one.delete(MODEL).status_code == 200
         until(lambda: rows_of(two, MODEL), 300)
         two.ask(f"{MODEL}/learn", events=events_of(5))

@@ -14,7 +14,7 @@ from pathlib import Path
 from spam.mails import mails, write_folder
 from tallybayes.spam.training import train
 
-PATIENCE = 60.0  # seconds for what takes one on a machine at rest
+PATIENCE = 240.0  # seconds for what takes one on a machine at rest
 
 
 @dataclass

@@ -6,6 +6,8 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP
 
+from spam.mail_serving import PATIENCE
+
 
 class Sink:
     """What was received; addresses with `no` in them are refused."""
@@ -38,7 +40,7 @@ def mail_sink(port, lmtp=False):
             return Server(self.handler, data_size_limit=0, hostname="sink.example")
 
     sink = Sink(lmtp)
-    listening = Listening(sink, hostname="127.0.0.1", port=port)
+    listening = Listening(sink, hostname="127.0.0.1", port=port, ready_timeout=PATIENCE)
     listening.start()
     try:
         yield sink

@@ -3,15 +3,15 @@
 import os
 import shutil
 import smtplib
-import socket
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
+
+from ports import free_port
+from spam.mail_serving import PATIENCE
 
 WHY = (
     "there is no Postfix here, or this is not root; on Debian, root installs one with apt-get "
@@ -46,7 +46,8 @@ minimal_backoff_time = 1s
 maximal_backoff_time = 2s
 queue_run_delay = 1s
 transport_retry_time = 1s
-milter_connect_timeout = 5s
+milter_connect_timeout = 100s
+milter_command_timeout = 100s
 smtp_line_length_limit = 0
 lmtp_line_length_limit = 0
 maillog_file = {folder}/log/mail.log
@@ -80,14 +81,6 @@ postlog unix-dgram n - n - 1 postlogd
 """
 
 
-def free_port():
-    """Return a port that nobody takes by chance: below those of outgoing connections."""
-    while True:
-        port = SystemRandom().randrange(10_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
 class Postfix:
     """A server that delivers all mail for example.org into one Maildir.
 
@@ -116,7 +109,7 @@ class Postfix:
         environment = {**os.environ, "MAIL_CONFIG": str(self.config)}
         return subprocess.run(
             ["postfix", "-c", str(self.config), *command],
-            env=environment, capture_output=True, text=True, timeout=60,
+            env=environment, capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
 
     def __enter__(self):
@@ -133,29 +126,35 @@ class Postfix:
         return (self.folder / "log" / "mail.log").read_text(errors="replace")
 
     def client(self):
-        return smtplib.SMTP("127.0.0.1", self.port, timeout=60)
+        return smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE)
 
     def send(self, messages, to="user@example.org"):
         """Hand in messages over one connection; each is accepted, or tried again."""
-        client, until = self.client(), time.monotonic() + 240
+        client, until = None, time.monotonic() + PATIENCE
         for raw in messages:
             raw = raw.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-            while time.monotonic() < until:
+            while True:
                 try:
+                    client = client or self.client()
                     client.sendmail("sender@example.com", [to], raw)
                     break
-                except (smtplib.SMTPResponseException, smtplib.SMTPServerDisconnected):
+                except smtplib.SMTPException:
+                    assert time.monotonic() < until, self.log[-3_000:]
                     time.sleep(0.05)
-                    client.close()
-                    client = self.client()
-                except smtplib.SMTPRecipientsRefused:
-                    time.sleep(0.05)
+                    if client:
+                        client.close()
+                    client = None
         client.quit()
 
-    def delivered(self, n, seconds=120):
+    def mailbox(self):
+        """Return the messages that are there."""
+        folder = self.folder / "mail" / "all" / "Maildir" / "new"
+        return [path.read_bytes() for path in sorted(folder.glob("*"))]
+
+    def delivered(self, n):
         """Return the messages in the mailbox, once there are so many."""
-        folder, until = self.folder / "mail" / "all" / "Maildir" / "new", time.monotonic() + seconds
-        while not folder.exists() or len(list(folder.iterdir())) < n:
-            assert time.monotonic() < until, (len(list(folder.glob("*"))), self.log[-3_000:])
+        until = time.monotonic() + PATIENCE
+        while len(found := self.mailbox()) < n:
+            assert time.monotonic() < until, (len(found), self.log[-3_000:])
             time.sleep(0.02)
-        return [path.read_bytes() for path in sorted(folder.iterdir())]
+        return found

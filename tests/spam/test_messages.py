@@ -63,7 +63,7 @@ def test_mutated_messages_yield_features():
         start = time.process_time()
         assert_read(raw)
         longest = max(longest, time.process_time() - start)
-    assert longest < 5.0  # it takes milliseconds: what hangs takes minutes
+    assert longest < 60.0  # it takes milliseconds: what hangs takes minutes
 
 
 @scaled(4)

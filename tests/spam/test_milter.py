@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spam.mail_serving import mail_serving, trained
+from spam.mail_serving import PATIENCE, mail_serving, trained
 from spam.mails import HOSTILE, mail, mutated
 
 ALL = (6, 0x1FF, 0x1FFFFF)  # what Postfix offers
@@ -30,7 +30,7 @@ class Server:
 
     def __init__(self, path, offered=ALL):
         self.line = socket.socket(socket.AF_UNIX)
-        self.line.settimeout(60)
+        self.line.settimeout(PATIENCE)
         self.line.connect(path)
         self.file = self.line.makefile("rb")
         self.send(b"O", struct.pack(">III", *offered))
@@ -160,7 +160,7 @@ def test_much_takes_little_memory(served):
 )  # fmt: skip
 def test_what_is_no_milter_protocol_hurts_nobody(sent, served):
     with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(60)
+        line.settimeout(PATIENCE)
         line.connect(served.path)
         line.sendall(sent)
         line.shutdown(socket.SHUT_WR)

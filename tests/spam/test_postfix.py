@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from spam.mail_serving import mail_serving, trained
+from ports import free_port
+from spam.mail_serving import PATIENCE, mail_serving, trained
 from spam.mail_sink import mail_sink
 from spam.mails import HOSTILE, mail
-from spam.postfix import Postfix, free_port
+from spam.postfix import Postfix
 from tiers import some
 
 PAGE = Path(__file__).parents[2] / "docs" / "spam.md"
@@ -45,15 +46,23 @@ def answers(delivered):
 
 
 def kill_when(served, n):
-    """Kill a server in the middle of what it does, once it has judged so many messages."""
+    """Kill a server in the middle of what it does, once it has judged so many messages.
+
+    Return the thread that does it, and all messages, of which the last come when it is done.
+    """
 
     def run():
         served.wait_for("mail", n)
         served.process.send_signal(signal.SIGKILL)
 
-    thread = threading.Thread(target=run)
+    def messages():
+        yield from every[: 2 * n]
+        thread.join()
+        yield from every[2 * n :]
+
+    thread, every = threading.Thread(target=run), list(SENT.values())
     thread.start()
-    return thread
+    return thread, messages()
 
 
 def stated(name, port, fault="accept"):
@@ -72,11 +81,11 @@ def test_every_mail_passes_the_milter_with_its_header_though_it_is_killed(model,
     options = "--milter", f"127.0.0.1:{port}", "--model", model
     with Postfix(milter(port, "tempfail")) as postfix:
         with mail_serving(tmp_path, *options) as served:
-            killed = kill_when(served, N // 3)
-            sending = threading.Thread(target=postfix.send, args=(SENT.values(),))
+            killed, messages = kill_when(served, N // 3)
+            sending = threading.Thread(target=postfix.send, args=(messages,))
             sending.start()
             killed.join()
-            assert served.process.wait(60) == -signal.SIGKILL
+            assert served.process.wait(PATIENCE) == -signal.SIGKILL
         with mail_serving(tmp_path, *options) as served:
             sending.join()
             found = answers(postfix.delivered(N))
@@ -88,9 +97,8 @@ def test_without_a_filter_mail_passes_as_it_is_where_that_was_chosen(model, tmp_
     port = free_port()
     options = "--milter", f"127.0.0.1:{port}", "--model", model
     with Postfix(milter(port, "accept")) as postfix, mail_serving(tmp_path, *options) as served:
-        killed = kill_when(served, N // 3)
-        postfix.send(SENT.values())
-        killed.join()
+        _, messages = kill_when(served, N // 3)
+        postfix.send(messages)
         found = answers(postfix.delivered(N))
     said = [answer for answer in found.values() if answer != "none"]
     assert N // 3 <= len(said) < N
@@ -108,22 +116,18 @@ def test_every_mail_passes_the_proxy_with_its_header_though_it_is_killed(kind, m
         back = postfix.back if kind == "smtp" else behind
         options = f"--{kind}", f"127.0.0.1:{port}", "--forward", f"127.0.0.1:{back}"
         with mail_serving(tmp_path, *options, "--model", model) as served:
-            killed = kill_when(served, N // 3)
-            postfix.send(SENT.values())
-            killed.join()
-            assert served.process.wait(60) == -signal.SIGKILL
+            _, messages = kill_when(served, N // 3)
+            postfix.send(messages)
+            assert served.process.wait(PATIENCE) == -signal.SIGKILL
         with mail_serving(tmp_path, *options, "--model", model) as served:
-            if kind == "smtp":
-                postfix.delivered(N)
-            else:
-                until = time.monotonic() + 120
-                while len(sink.got) < N and time.monotonic() < until:
-                    time.sleep(0.02)
+            until, once = time.monotonic() + PATIENCE, {}
+            while once.keys() < IDS.keys():
+                assert time.monotonic() < until, postfix.log[-3_000:]
+                time.sleep(0.02)
+                got = postfix.mailbox() if kind == "smtp" else [raw for _, raw in sink.got]
+                once = {BytesHeaderParser().parsebytes(raw)["Message-ID"]: raw for raw in got}
             assert served.stop() == 0
-        got = postfix.delivered(N) if kind == "smtp" else [raw for _, raw in sink.got]
-    # one that was passed on just before the end may come twice
-    once = {BytesHeaderParser().parsebytes(raw)["Message-ID"]: raw for raw in got}
-    assert N <= len(got) <= N + 20
+    assert len(got) <= N + 20  # what was passed on just before the end may come twice
     assert answers(once.values()) == IDS
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from pyarrow import parquet
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -28,17 +29,27 @@ def main(address, folder):
         frame, "label", key="id", folds=2, alphas=(0.1, 50.0), drop=("mail", "times"), plain=True
     )
     print(found.alpha, found.report.log_loss)
-    query = ts.learn_stream(
-        session.readStream.schema(frame.schema).parquet(f"{folder}/inbox"),
-        f"sqlite:///{folder}/events.db",
-        "loans",
-        checkpoint=f"{folder}/checkpoint",
-        model=model,
-        weight="times",
-        availableNow=True,
-    )
-    query.awaitTermination()
+    learn(session, frame.schema, folder, model).awaitTermination()
     session.stop()
+
+
+def learn(session, schema, folder, model):
+    """Begin to learn; Spark waits ten seconds for Python to start, and then it is asked again."""
+    for patience in range(20, -1, -1):
+        try:
+            return ts.learn_stream(
+                session.readStream.schema(schema).parquet(f"{folder}/inbox"),
+                f"sqlite:///{folder}/events.db",
+                "loans",
+                checkpoint=f"{folder}/checkpoint",
+                model=model,
+                weight="times",
+                availableNow=True,
+            )
+        except PySparkException as error:
+            if not patience or "failed to connect back" not in str(error):
+                raise
+    raise AssertionError
 
 
 if __name__ == "__main__":

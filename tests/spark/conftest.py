@@ -6,11 +6,12 @@ Where there is no Java the tests are skipped and say why; under CI=true that is 
 import gc
 import os
 import shutil
-import socket
 import sys
 import warnings
 
 import pytest
+
+from ports import free_port
 
 WHY = (
     "there is no Java here, which Spark needs; on Debian, root installs it with "
@@ -23,6 +24,7 @@ CLASSIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "4",
+    "spark.python.authenticate.socketTimeout": "240s",  # a busy machine is slow to connect
     "spark.log.level": "OFF",
 }
 PANDAS = "PySpark does not yet fully support pandas >= 3.0.0"
@@ -38,8 +40,7 @@ def java():
 @pytest.fixture(scope="session")
 def remote():
     """The address at which the session also answers clients of Spark Connect."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"sc://127.0.0.1:{free.getsockname()[1]}"
+    return f"sc://127.0.0.1:{free_port()}"
 
 
 @pytest.fixture(scope="session")

@@ -67,8 +67,8 @@ def test_a_stream_is_learnt_once_also_after_a_crash_and_another_is_scored(spark,
     scored = model.transform(stream()).writeStream.format("memory").queryName("scored")
     scoring = scored.trigger(availableNow=True).start()
     learning = learn(model)
-    assert learning.awaitTermination(60)
-    assert scoring.awaitTermination(60)
+    assert learning.awaitTermination(240)
+    assert scoring.awaitTermination(240)
     live = LiveModel.open(store, "mails")
     assert live.position == 3  # five files
     assert_same_tally(live.fitted.tally, counted(TABLE.slice(0, 250)).fitted.tally)
@@ -83,7 +83,7 @@ def test_a_stream_is_learnt_once_also_after_a_crash_and_another_is_scored(spark,
     (checkpoint / "commits" / ".2.crc").unlink()
     arrive(inbox, 250, 300)
     again = learn(to=f"sqlite:///{tmp_path}/events.db")
-    assert again.awaitTermination(60)
+    assert again.awaitTermination(240)
     assert again.id == learning.id
     live.catch_up()
     assert (live.position, live.state.learnt) == (4, 200)
@@ -108,11 +108,11 @@ def test_a_batch_that_does_not_fit_ends_the_query_with_its_reason(spark, store, 
         stream, store, "mails", checkpoint=str(tmp_path / "a"), model=TallyModel(FIRST), **place
     )
     with pytest.raises(StreamingQueryException, match=r"'income'.*bad_rows='skip'"):
-        query.awaitTermination(60)
+        query.awaitTermination(240)
     assert store.last("mails") == 0
     place = {**place, "bad_rows": "skip"}
     query = learn_stream(stream, store, "mails", checkpoint=str(tmp_path / "a"), **place)
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(240)
     assert LiveModel.open(store, "mails").state.learnt == 32
 
 

@@ -1,6 +1,8 @@
 """What every store promises; the same tests for each."""
 
 import contextlib
+import os
+import resource
 import threading
 import time
 
@@ -47,6 +49,22 @@ def test_what_identifies_an_event_may_be_other_than_its_content(store):
     assert [r.answer for r in store.append("log", [first, again])] == ["new", "same"]
     assert store.since("log", 0)[0].content == b"at ten"
     assert store.append("log", [Event("a", b"at ten", b"that")])[0].answer == "conflict"
+
+
+def test_a_store_is_used_among_thousands_of_open_files(store_url):
+    """As a service has them, of as many clients."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with open_store(store_url) as store:
+            for key in "ab":
+                store.append("log", events(key))
+            assert ids_since(store, 0) == ["a", "b"]
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_logs_are_apart(store):
@@ -117,7 +135,7 @@ def test_a_reader_never_passes_over_an_event_that_commits_late(store, store_url)
     threads = [threading.Thread(target=append, args=(worker,)) for worker in range(3)]
     for thread in threads:
         thread.start()
-    seen, until = [], time.monotonic() + 60
+    seen, until = [], time.monotonic() + 240
     while len(seen) < 540 and time.monotonic() < until:
         seen += store.since("log", seen[-1].position if seen else 0)
     done.set()
@@ -232,6 +250,12 @@ def test_what_has_its_answer_waits_no_more(store):
     assert store.hold("log", {"p": b"other"}, expires=1e12) == [True]
 
 
+def test_whether_something_can_be_written_is_tried_without_a_trace(store):
+    store.hold("log", {"p": b"1"}, expires=1e12)
+    store.probe()
+    assert (store.logs(), store.n_pending("log"), store.expire()) == ({"log": 0}, 1, 0)
+
+
 def test_a_backup_is_a_store_with_everything_in_it(store, tmp_path):
     store.append("log", events("a", "b", "c"))
     store.append("other", events("a"))
@@ -260,7 +284,7 @@ def test_a_backup_in_the_midst_of_appending_is_of_one_moment(store, tmp_path):
             k += 1
             store.append("log", events(*(f"{k}-{j}" for j in range(5))))
 
-    thread = threading.Thread(target=append)
+    thread = threading.Thread(target=append, daemon=True)
     thread.start()
     while store.last("log") < 50:
         time.sleep(0.01)
@@ -268,7 +292,7 @@ def test_a_backup_in_the_midst_of_appending_is_of_one_moment(store, tmp_path):
     stop.set()
     thread.join()
     with open_store(tmp_path / "copy.db") as copy:
-        copied = copy.since("log", 0)
+        copied = copy.since("log", 0, limit=1_000_000)
         assert len(copied) == copy.last("log") >= 50
         assert copied == store.since("log", 0, limit=len(copied))
 

@@ -33,7 +33,14 @@ with open_store(sys.argv[1]) as store:
         print(error)
     assert 0 < done < 1000
     assert len(store.since("log", 0)) == 5 * done + 1 == store.last("log")
+    try:
+        store.probe()
+    except StoreError as error:
+        print(error)
+    else:
+        raise AssertionError("the disk is full")
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    store.probe()
     receipts = store.append("log", [Event(f"{done}-{k}", b"x" * 2000) for k in range(5)])
     assert [r.answer for r in receipts] == ["new"] * 5, receipts
     assert len(store.since("log", 0)) == 5 * done + 6
@@ -42,7 +49,7 @@ with open_store(sys.argv[1]) as store:
 
 def test_a_file_that_may_not_grow_is_an_error_and_works_again_when_it_may(tmp_path):
     command = [sys.executable, "-c", textwrap.dedent(FULL), str(tmp_path / "events.db")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "cannot be used: the disk" in done.stdout
 

@@ -13,6 +13,8 @@ from tallybayes.kernels import progress as reporting
 from tallybayes.validation import progress as module
 from tallybayes.validation.progress import ProgressLine, progress
 
+LONG = 600.0  # as it is outside of tests
+
 
 class Terminal(io.StringIO):
     """What is written to a terminal, or to something else."""
@@ -28,6 +30,7 @@ def terminal(monkeypatch):
     """Stand in for the terminal, and for the clock, which goes on only when it is told to."""
     written = Terminal()
     written.now = 100.0
+    monkeypatch.setattr(module, "LONG", LONG)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: written.now))
     for place in (module, reporting):
         monkeypatch.setattr(place, "sys", SimpleNamespace(stderr=written))

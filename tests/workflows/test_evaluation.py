@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
 
 import tallybayes as tb
+from nearness import near
 from plain_model import ModelSpec, train
 from tallybayes import validation
 from tallybayes.modelfile import dump_bytes, load
@@ -29,15 +30,6 @@ X, Y = features(TWO), TWO["label"]
 @pytest.fixture(scope="module")
 def stored():
     return train(FRAME, "label", scores=False).stored
-
-
-def near(found):
-    """Allow numbers to differ in the last digits, wherever they stand."""
-    if isinstance(found, dict):
-        return {key: near(value) for key, value in found.items()}
-    if isinstance(found, list | tuple):
-        return [near(value) for value in found]
-    return pytest.approx(found, rel=1e-8, abs=1e-12) if isinstance(found, float) else found
 
 
 def in_memory(frame, held):

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
@@ -46,7 +46,7 @@ class Follower:
         self.fault: str | None = None
         self.threads = ThreadPoolExecutor(THREADS, "tallybayes-learning")
         self.news: set[asyncio.Event] = set()
-        self._opening = RLock()
+        self._opening, self._following = RLock(), Lock()
         self._faults: dict[str, str] = {}  # of single models, by their logs
         self._told: dict[tuple[Shelved, str], deque[Told]] = {}
         self._wake = asyncio.Event()
@@ -135,7 +135,8 @@ class Follower:
         store, news = self.open(), False
         if store is None:
             return False
-        with self._noting():
+        # one at a time, so that a state never gives way to an older one
+        with self._following, self._noting():
             logs = store.logs()
             for shelved in self.shelf.all_open():
                 before = shelved.state
@@ -150,7 +151,9 @@ class Follower:
                 self._tidied = time.monotonic()
                 self._faults.clear()  # those that last come again
                 if not self.settings.read_only:
-                    store.expire()  # which also tells whether a fault is gone
+                    store.expire()
+                    if self.fault:
+                        store.probe()
                 self._noted(None)
         return news
 

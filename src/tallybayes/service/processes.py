@@ -36,6 +36,7 @@ IDLE = 75.0  # seconds that a connection may rest between requests
 UNREAD = 30.0  # seconds that a client may leave an answer unread
 GRACE = 30  # seconds in which requests are finished when the service stops
 BACKLOG = 1024
+HUNG = 30  # seconds in which a worker says that it is there, also while it starts
 LOOK = 1.0  # seconds between two looks at whether the first process is there
 
 
@@ -165,6 +166,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = print) -> None:
             workers=settings.workers,
             timeout_keep_alive=int(IDLE),
             timeout_graceful_shutdown=GRACE,
+            timeout_worker_healthcheck=HUNG,
             access_log=False,
             proxy_headers=False,
             log_config=None,

@@ -134,7 +134,7 @@ def _add_header(tokens: Tokens, headers: Iterable[tuple[str, str]]) -> None:
             names.append(name)
         if name == "subject":
             tokens["subject"] += _words(value)
-            tokens["subject"] += [f"sign:{sign}" for sign in set(value) & set("!?$%*[]#~")]
+            tokens["subject"] += [f"sign:{sign}" for sign in sorted(set(value) & set("!?$%*[]#~"))]
             tokens["letters"] += letters(value)
         elif name in _SENDERS or name in _RECIPIENTS:
             tokens["sender" if name in _SENDERS else "recipients"] += _of_people(name, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from select import select
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -90,8 +90,10 @@ class PostgresStore(Store):
 
     def _connection(self, write: bool) -> Any:
         if (found := self._connections.get(write)) is not None:
-            if not select([found.fileno()], [], [], 0)[0]:
-                return found
+            with DefaultSelector() as news:
+                news.register(found.fileno(), EVENT_READ)
+                if not news.select(0):
+                    return found
             # nothing was asked, so what there is to read is the server's farewell
             self._connections.pop(write).close()
         connection = self._psycopg.connect(

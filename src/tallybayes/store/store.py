@@ -34,6 +34,7 @@ from tallybayes.store.events import (
 
 FORMAT = 1
 AT_ONCE = 10_000  # rows that are read, copied or deleted in one step
+ROOM = 1 << 20  # bytes that a disk has room for if it is not full
 MOST_TOGETHER = 10_000  # events that share a transaction, and with it a wait for the disk
 TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # columns, and by which of them they are told
     "tallybayes_logs": ("log, name, last, folded", ("log",)),
@@ -437,6 +438,18 @@ class Store(ABC):
             return len(sql.rows(gone, until))
 
         return int(self._commit("", run))
+
+    def probe(self) -> None:
+        """Write something and take it away again: a `StoreError` if it cannot be written."""
+
+        def run(sql: Sql) -> None:
+            sql.rows(
+                "INSERT INTO tallybayes_pending VALUES (0, '', ?, 0.0) ON CONFLICT DO NOTHING",
+                bytes(ROOM),
+            )
+
+        self._commit("", run)
+        self.expire()
 
     def n_pending(self, log: str) -> int:
         """Return how many predictions wait for their answer."""

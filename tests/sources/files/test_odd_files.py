@@ -218,7 +218,7 @@ def test_json_that_is_nested_deeply_names_its_row(tmp_path, brackets):
     assert said.startswith(f"{path}, row 2: it is not valid JSON")
     found, rejected = read(path, {"x": "float"}, bad_rows="skip")
     assert (found, rejected.count) == ([{"x": 1.5}, {"x": 1.5}], 1)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 60  # it takes a tenth of a second, and an hour by squares
 
 
 def test_half_a_surrogate_pair_in_a_name_of_json_is_a_bad_row(tmp_path):

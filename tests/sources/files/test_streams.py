@@ -158,7 +158,7 @@ def press_ctrl_c(path):
 
     try:
         list(work_on(path, work))
-        pressed.wait(30)
+        pressed.wait(240)
     finally:
         signal.signal(signal.SIGINT, before)
 
