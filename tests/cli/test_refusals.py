@@ -28,6 +28,7 @@ USAGE = {
     "explain loan.tally --set owner=No --set owner=Yes": "owner=... is there twice",
     "explain loan.tally --record [1]": "is not a JSON object",
     "explain loan.tally --record '{owner: No}'": "is no JSON",
+    """explain loan.tally --record '{"owner": "No", "owner": "Yes"}'""": "names 'owner' twice",
     f"explain loan.tally --record {'[' * 100_000}": "is no JSON",
     f"{APPLICANT} --show working --for No": "Say --show evidence, or leave out --for.",
     f"{APPLICANT} --show working --keep income": "Say --show counterfactuals, or leave out --keep.",

@@ -28,6 +28,29 @@ def test_carriage_returns_in_names_are_read_as_they_were_written(tmp_path):
     assert open_rows(out).names == ("a\r1", "prediction", "P(p\r)", "P(q)")
 
 
+def test_a_class_that_is_half_a_surrogate_pair_is_not_stored(tmp_path):
+    """No command could write it: it is refused where it would get into a file."""
+    model = tb.NaiveBayes().fit({"a": ["x", "y"]}, ["\ud800", "q"])
+    assert model.predict({"a": ["y"]}).tolist() == ["q"]
+    with pytest.raises(tb.TallyBayesError, match="surrogates not allowed"):
+        model.save(tmp_path / "s.tally")
+    named = tb.NaiveBayes(labels={"p": "\ud800"}).fit({"a": ["x", "y"]}, ["p", "q"])
+    with pytest.raises(tb.TallyBayesError, match="surrogates not allowed"):
+        named.save(tmp_path / "s.tally")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_of_very_many_classes_gives_a_model_that_predicts(tmp_path):
+    """Leave-one-out of all would take gigabytes: it is left out, and the model is there."""
+    n = 20_000
+    table = {"x": np.arange(n) % 97, "id": [f"u{k // 2}" for k in range(n)]}
+    trained = train(table, "id")
+    assert "take too much memory" in str(trained)
+    done = workflows.predict(trained.stored, {"x": [1, 2, 3]}, tmp_path / "out.csv")
+    assert done.rows == 3
+    assert len(str(done)) < 500
+
+
 @pytest.mark.parametrize("make", [tb.NaiveBayes, tb.GaussianNB])
 def test_threads_that_learn_at_once_lose_no_row(make):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2

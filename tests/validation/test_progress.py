@@ -67,6 +67,19 @@ def test_slow_work_says_how_far_it_has_come_and_wipes_it_away(terminal):
     assert terminal.getvalue().endswith("\r" + " " * 72 + "\r")
 
 
+def test_short_phases_in_a_row_are_not_silent_together(terminal):
+    terminal.now += 1e9  # whatever ran before
+    for _ in range(3):  # of 1.5 s
+        worked(range(3), terminal, 0.5)
+    lines = [line.strip() for line in terminal.getvalue().split("\r") if line.strip()]
+    assert lines[0] == "tallybayes: fold by fold, 2 of 3, 0 s to go"  # after 2.5 s
+    assert "tallybayes: fold by fold, 0 of 3" in lines
+    terminal.now += 10.0  # something else
+    before = terminal.getvalue()
+    worked(range(3), terminal, 0.5)
+    assert terminal.getvalue() == before
+
+
 def test_notebooks_hear_too_and_programs_that_speak_themselves_do_not(terminal, monkeypatch):
     terminal.terminal = False
     monkeypatch.setattr(Terminal, "__module__", "ipykernel.iostream")

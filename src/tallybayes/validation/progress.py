@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from threading import Lock
+from threading import Lock, local
 from typing import TypeVar
 
 from tallybayes.errors import TallyBayesWarning, warn
@@ -18,6 +18,7 @@ Item = TypeVar("Item")
 
 PATIENCE = 2.0  # seconds without a word
 EVERY = 0.2
+PAUSE = 0.5  # between phases of one piece of work
 LONG = 600.0  # seconds that are foretold
 
 
@@ -34,12 +35,27 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:,.1f} h"
 
 
+class _Phases(local):
+    """When the phases that follow each other without a pause began, and the last of them ended."""
+
+    began = ended = -1.0
+
+
+_phases = _Phases()
+
+
 class ProgressLine:
-    """The line; there is none where nobody looks at it."""
+    """The line; there is none where nobody looks at it.
+
+    Short phases that follow each other are not silent together: patience is that with all of them.
+    """
 
     def __init__(self, what: str) -> None:
         self.what, self.start = what, time.monotonic()
-        self.told = self.start
+        if self.start - _phases.ended > PAUSE:
+            _phases.began = self.start
+        self.since = min(_phases.began, self.start)
+        self.told, self.shows = self.start, False
         self.shown, self.done, self._lock = reporting.heard(), 0, Lock()
         self.foretold = self.shown or reporting.silent
 
@@ -61,18 +77,20 @@ class ProgressLine:
                 f"done after {duration(spent)}",
                 TallyBayesWarning,
             )
-        if self.shown and spent > PATIENCE and now - self.told > EVERY:
+        waited = now - self.since
+        if self.shown and waited > PATIENCE and (not self.shows or now - self.told > EVERY):
             line = f"tallybayes: {self.what}, {done:,}"
             if of is None:
                 line += f" so far, {duration(spent)}"
             else:
-                line += f" of {of:,}, {duration(left)} to go"
+                line += f" of {of:,}" + f", {duration(left)} to go" * bool(done)
             print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
-            self.told = now
+            self.told, self.shows = now, True
 
     def clear(self) -> None:
         """Leave the terminal as it was."""
-        if self.told > self.start:
+        _phases.ended = time.monotonic()
+        if self.shows:
             print(f"\r{'':<72}\r", end="", file=sys.stderr, flush=True)
 
 

@@ -143,11 +143,21 @@ def explain(
     session.show(explained(stored, given, **how))
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its names and values; a name that is there twice is refused."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"The record names {twice!r} twice; give it one value.")
+    return found
+
+
 def _record(text: str) -> dict[str, Any]:
     """Read a record that was typed as JSON."""
     example = """write for example '{"income": 120, "status": "Married"}'."""
     try:
-        record = json.loads(text)
+        record = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"The record is no JSON ({error}); {example}") from None
     if not isinstance(record, dict):
