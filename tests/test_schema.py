@@ -155,6 +155,11 @@ def test_integers_with_gaps_are_the_same_from_pandas_polars_and_a_file(tmp_path)
     pd.DataFrame({"grade": pd.array(grades, "Int64"), "x": x, "y": y}).to_csv(path, index=False)
     schema = train(path, "y", ModelSpec(plain=True), scores=False).stored.fitted.tally.schema
     assert str(schema) == str(models[0].schema_)
+    for model in models:
+        assert list(map(repr, model.model_.column("grade").support.values)) == ["1", "2", "3"]
+        later = {"grade": np.array([2.0, 4.0]), "x": [1.0, 2.0]}  # without a gap
+        model.partial_fit(later, ["a", "b"]).partial_fit(frames[0], y)
+        assert model.tally_.rows.sum() == 242
     for grade in (2, 2.0):  # as an integer, or as pandas has it beside a gap
         one = [model.predict_proba({"grade": [grade], "x": [5]}) for model in models]
         np.testing.assert_allclose(one, [one[0]] * 3, rtol=1e-12)

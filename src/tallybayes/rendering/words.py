@@ -152,14 +152,20 @@ def class_quoted(target: object, value: object) -> str:
 
 
 def tallied(rows: Iterable[tuple[object, float]], target: str, most: int = 10) -> str:
-    """Write how many rows each class has: 1,234 'No', 3 'Yes', or 12 with BAD = 1."""
+    """Write how many rows each class has: 1,234 'No', 3 'Yes', or 12 with BAD = 1.
+
+    Of many classes the most frequent ones are written.
+    """
+    rows = list(rows)
+    often = rows if len(rows) <= most else sorted(rows, key=lambda row: -row[1])[:most]
     shown = [
         f"{count(n)} {label(repr(class_label(target, each)))}"
         if isinstance(class_label(target, each), str)
         else f"{count(n)} with {class_name(target, each)}"
-        for each, n in rows
+        for each, n in often
     ]
-    return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
+    more = len(rows) - len(often)
+    return ", ".join(shown) + f" and {counted(more, 'class', 'classes')} more" * bool(more)
 
 
 def score(x: float) -> str:

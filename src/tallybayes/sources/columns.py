@@ -111,7 +111,7 @@ class ArrayColumn:
         labels = self._encoded.labels
         return PYTHON_TYPES[type(labels[0])] if labels else "empty"
 
-    @property
+    @cached_property
     def _whole_with_gaps(self) -> bool:
         """Whether these are integers of which some are missing, as pandas makes floats of."""
         values = self._values
@@ -146,7 +146,10 @@ class ArrayColumn:
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
         if self._values.dtype.kind in "biuf":  # quick enough to do again, and nothing is kept
-            return encode(self._values[rows], self._where)
+            found = encode(self._values[rows], self._where)
+            if self._values.dtype.kind == "f" and self.type == "integer":
+                return Encoded(found.codes, tuple(map(int, found.labels)))
+            return found
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
 
     def value(self, row: int) -> Any:
