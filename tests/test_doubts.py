@@ -8,7 +8,7 @@ import tallybayes as tb
 from tallybayes.cli.main import main
 from tallybayes.model.doubts import doubts
 from tallybayes.model.specification import ModelSpec
-from tallybayes.workflows.training import train
+from tallybayes.workflows import train
 
 DRAW = np.random.default_rng(0)
 N = 400

@@ -1,6 +1,5 @@
 """Kinds encode themselves: those of one's own count beside the ordinary ones of a column."""
 
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -10,11 +9,8 @@ import tallybayes as tb
 from laws.own import Both, Gaps, Pairs, Whether
 from tallybayes.batches import batches, encoded
 from tallybayes.kinds import Kind
-from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts
-from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.validation.leave_one_out import LeaveOneOut
 
 NAN = float("nan")
 
@@ -143,26 +139,6 @@ class TestScored:
         no = np.log([(4 + 1) / (5 + 2), (4 + 1) / (5 + 2), (1 + 1) / (4 + 6)]).sum()
         yes = np.log([(1 + 1) / (3 + 2), (3 + 1) / (3 + 2), (0 + 1) / (3 + 6)]).sum()
         np.testing.assert_allclose(more[0], [no, yes], rtol=1e-12)
-
-    def test_one_record_scores_as_a_row(self):
-        alone = tb.estimate(tb.Tally.of(TABLE, Y, columns={"income": Gaps()}), Whether())
-        for model, row in product((self.model, alone), range(len(Y))):
-            record = {name: values[row] for name, values in TABLE.items()}
-            record = {name: None if value != value else value for name, value in record.items()}
-            expected = model.posterior([record])[0]
-            assert list(model.posterior_of(record).values()) == pytest.approx(expected)
-
-    @pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
-    def test_a_row_is_left_out_of_them_too(self, weights):
-        recipe = Recipe((Whether(), Pairs()))
-        rows = LeaveOneOut(LabelledRows.of(as_source(TABLE), SCHEMA, Y, weights))
-        joint, _ = rows.joint(recipe)
-        for row in range(len(Y)):
-            w = np.ones(len(Y)) if weights is None else np.array(weights)
-            w[row] = 0.0
-            others = recipe.model(tb.Tally.of(TABLE, Y, w, schema=SCHEMA))
-            scores = others.joint_log_likelihood(TABLE)[row]
-            assert joint[row] - joint[row, 0] == pytest.approx(scores - scores[0], abs=1e-9)
 
     def test_records_are_drawn_by_the_kinds_of_their_columns(self):
         drawn = self.model.sample(5, seed=0)

@@ -10,7 +10,7 @@ import tallybayes as tb
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.baseline import Baseline
 from tallybayes.model.specification import ModelSpec
-from tallybayes.workflows.training import train
+from tallybayes.workflows import train
 
 WORSE = "this model is worse than none: each row left out, "
 

@@ -8,8 +8,6 @@ import pytest
 
 from browser.pages import PAGES, numbers
 from tallybayes.metrics import NAMES, Predictions, score_intervals
-from tallybayes.rendering.formula import write
-from tallybayes.report.inspection import inspect_model
 from tallybayes.report.page import SECTIONS
 from tallybayes.tallies import Tally
 
@@ -187,19 +185,6 @@ def test_scores_intervals_and_confusion_are_those_of_the_rows(shown, name):
         for line, predicted in zip(table(found, "confusion"), classes, strict=True):
             rows = [int(((answers == predicted) & (y == each)).sum()) for each in classes]
             assert numbers(line[1:]) == rows
-
-
-@pytest.mark.parametrize("name", ["loan", "loan with data"])
-def test_the_parameters_are_those_of_the_model_with_their_fractions(shown, name):
-    page, found, _ = shown(name)
-    for each in inspect_model(page.stored).tables:
-        lines = table(found, each.table.name)
-        for line, (name_, *cells) in zip(lines, each.table.rows, strict=True):
-            assert line[0] == str(name_)
-            if each.by_class:
-                assert line[1:] == [write(cell) for cell in cells]
-            else:
-                assert numbers(line[1:5]) == pytest.approx(cells[:4], rel=1e-5)
 
 
 def test_hostile_names_are_shown_as_they_are_and_do_nothing(shown):

@@ -6,8 +6,6 @@ import json
 import math
 
 import duckdb
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from tallybayes.modelfile import load
@@ -95,13 +93,6 @@ def test_options_of_columns_reach_the_model(done):
     assert recipe.prior.p == {"No": 0.9, "Yes": 0.1}
 
 
-def test_no_smoothing_is_not_the_same_as_nothing_said(done):
-    done(*FIT, "--alpha", "0")
-    shown = done("inspect", "a.tally")
-    for number in ("7/10 = 0.7", "4/7 = 0.5714", "0/3 = 0", "2975"):
-        assert number in shown
-
-
 def test_reading_options_reach_the_reader(done, data):
     (data / "b.txt").write_text("1,5;a;-\n2,5;b;x\n3,0;a;y\n4,0;b;y\n", encoding="utf-16")
     done(
@@ -140,16 +131,6 @@ def test_a_dry_run_shows_what_fit_understands_and_writes_nothing(done, data, opt
     assert dry.split("\n\n")[0].splitlines() == real.split("\n\n")[0].splitlines()
 
 
-def test_of_many_rows_a_dry_run_counts_the_first_and_says_so(done, facts, data):
-    labels = ["p"] * 10_000 + ["q"] * 30_000
-    table = pyarrow.table({"x": list(range(40_000)), "y": labels})
-    pyarrow.parquet.write_table(table, data / "many.parquet")
-    args = ("fit", "many.parquet", "-t", "y", "--dry-run")
-    n = facts(*args)["first_rows"]
-    assert 10_000 < n < 40_000
-    assert done(*args).startswith(f"From the first {n:,} rows only\n{n:,} rows, to predict 'y'")
-
-
 # predict
 
 
@@ -177,15 +158,6 @@ def test_predictions_as_one_json_object(cli, loan, data):
     (data / "none.csv").write_text("owner,status,income\n")
     found = json.loads(cli("predict", loan, "none.csv", "--json")[1])
     assert (found["rows"], found["predictions"]) == (0, [])
-
-
-def test_predictions_in_a_file(done, facts, loan):
-    shown = done("predict", loan, "applicants.csv", "-o", "p.parquet")
-    assert "3 rows predicted" in shown
-    assert "Saved as p.parquet" in shown
-    assert pyarrow.parquet.read_table("p.parquet").column_names == ["prediction", "probability"]
-    found = facts("predict", loan, "applicants.csv", "-fo", "p.parquet")
-    assert (found["rows"], found["out"]) == (3, "p.parquet")
 
 
 @pytest.mark.parametrize(
@@ -232,23 +204,6 @@ def test_a_record_may_be_typed_or_json_or_a_row_of_a_file(done, facts, loan):
     assert done("explain", loan, "applicants.csv", "--row", "1") == typed
 
 
-def test_a_column_whose_name_has_an_equal_sign_can_be_set_in_json(facts, done, data):
-    (data / "signs.csv").write_text("a=b,a,y=z\nu,3,p\nv,4,q\nu,5,p\n")
-    done("fit", "signs.csv", "-t", "y=z", "-qo", "signs.tally", "--no-scores")
-    found = facts("explain", "signs.tally", "--record", '{"a=b": "u", "a": 3}')
-    factors = {each["column"]: each["value"] for each in found["terms"]}
-    assert (factors["a=b"], factors["a"]) == ("u", 3)
-
-
-def test_the_evidence_for_another_pair(done, facts, loan):
-    shown = done("explain", loan, *APPLICANT, "--for", "Yes", "--against", "No")
-    assert "the evidence for Yes against No" in shown
-    found = facts("explain", loan, *APPLICANT, "--for", "Yes")["against"]
-    assert (found["one"], found["other"]) == ("Yes", "No")
-    default = facts("explain", loan, *APPLICANT)["against"]
-    assert found["total_bits"] == pytest.approx(-default["total_bits"], rel=1e-12)
-
-
 def test_changes_that_change_the_answer_do(facts, loan):
     found = facts("explain", loan, *APPLICANT, "--show", "counterfactuals")["found"]
     assert found
@@ -276,16 +231,6 @@ def test_samples_are_rows_given_what_is_known(done, facts, loan):
 # evaluate, compare, tune
 
 
-def test_leaving_rows_out_is_what_fit_does(facts):
-    args = ("loan.csv", "-t", "cheat", "--plain")
-    fitted = facts("fit", *args, "-o", "a.tally")["leave_one_out"]["scores"]
-    found = facts("evaluate", *args, "--loo")["scores"]
-    ranked = {name: fitted.pop(name) for name in ("roc_auc", "average_precision")}
-    assert all(0.0 < score <= 1.0 for score in ranked.values())  # in folds
-    assert {name: found.pop(name) for name in ranked} == dict.fromkeys(ranked)
-    assert found == pytest.approx(fitted)
-
-
 @pytest.mark.parametrize(
     ("held", "folds", "rows"),
     [("--folds 3", 3, 10), ("--split 0.3", 0, 3), ("--folds 3 --repeats 2", 6, 10)],
@@ -293,19 +238,6 @@ def test_leaving_rows_out_is_what_fit_does(facts):
 def test_rows_are_held_out_as_asked(facts, held, folds, rows):
     found = facts("evaluate", "loan.csv", "-t", "cheat", *held.split())
     assert (len(found["folds"]), found["rows"]) == (folds, rows)
-
-
-def test_models_are_compared_on_a_test_file(done, loan, piped):
-    done("fit", "loan.csv", "-t", "cheat", "--only", "income", "-qo", "b.tally", "--no-scores")
-    assert "McNemar" in done("compare", loan, "b.tally", "loan.csv")
-    piped(loan)
-    assert "standard input" in done("compare", "-", "b.tally", "loan.csv")
-
-
-def test_specifications_are_compared_with_what_is_said_for_all(done):
-    args = ("compare", "loan.csv", "-t", "cheat", "--folds", "2", "--drop", "owner")
-    shown = done(*args, "--spec", "curve:", "--spec", "cut: --column income=bins --alpha 0.5")
-    assert "curve - cut" in shown
 
 
 def test_tuning_tries_values_and_saves_the_best(facts):
@@ -414,22 +346,3 @@ def test_a_model_file_decides_as_it_was_told_until_it_is_told_otherwise(done):
     )
     found = done("evaluate", "l.tally", "loan.csv", "--threshold", "0")
     assert "decided by a rule: 'Yes' is said from a probability of 0 on" in found
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--threshold", "2"], "the threshold is 2.0; it must be a number, at least 0, at most 1"),
-        (["--loss", "Yes:Maybe=2"], "unknown class 'Maybe'"),
-        (["--loss", "Yes=2"], "TRUE:SAID=COST"),
-        (["--loss", "Yes:No=much"], "--loss Yes:No: 'much' is not a number"),
-        (["--loss", "Yes:No=1", "--loss", "Yes:No=2"], "is there twice"),
-        (["--positive", "Maybe"], "the positive class 'Maybe' is not a class"),
-        (["--prior", "No=0.5,Maybe=0.5"], "no prior is stated for class 'Yes'"),
-    ],
-)
-def test_decisions_that_make_no_sense_are_refused(cli, loan, options, said):
-    for command in ("predict", "evaluate"):
-        code, out, err = cli(command, loan, "loan.csv", *options)
-        assert (code != 0, out) == (True, ""), command
-        assert said in " ".join(err.split())

@@ -20,6 +20,9 @@ USAGE = {
     "fit loan.csv -t cheat -o - --as html": "With --as html, standard output is taken",
     "predict loan.tally applicants.csv --keep income --keep-all": "leave out --keep",
     "predict loan.tally applicants.csv --as latex --to parquet": "leave out --to parquet",
+    "predict loan.tally loan.csv --loss Yes=2": "TRUE:SAID=COST",
+    "predict loan.tally loan.csv --loss Yes:No=much": "--loss Yes:No: 'much' is not a number",
+    "predict loan.tally loan.csv --loss Yes:No=1 --loss Yes:No=2": "is there twice",
     "explain loan.tally": "Give one record",
     "explain loan.tally --record {} --set owner=No": "Give one record",
     "explain loan.tally --row 1 --set owner=No": "which data --row is a row of",
@@ -93,6 +96,8 @@ FAULT = {
     "explain loan.tally loan.tally --row 1": "is a model file, where data are expected",
     "predict loan.tally applicants.csv --to xlsx": "xlsx",
     "predict loan.tally spam.csv": "has no column 'owner'",
+    "predict loan.tally loan.csv --threshold 2": "the threshold is 2.0",
+    "evaluate loan.tally loan.csv --positive Maybe": "the positive class 'Maybe' is not a class",
     "inspect -": "standard input is not a model file",
     "explain loan.tally --set incom=1": "did you mean 'income'?",
     "explain signs.tally --set c=d=1": "the model has no column 'c'",
@@ -212,11 +217,3 @@ def test_a_folder_that_cannot_be_written_is_found_before_any_work(cli, data, mon
     code, out, err = cli(*line.split(), "-o", "locked/new.tally")
     assert (code, out) == (1, "")
     assert "locked/new.tally cannot be written: permission denied; change" in err
-
-
-def test_a_zip_that_is_no_model_is_not_called_one(cli, data):
-    import zipfile
-
-    with zipfile.ZipFile(data / "rows.zip", "w") as archive:
-        archive.write(data / "loan.csv", "loan.csv")
-    assert "is a zip archive" in cli("fit", "rows.zip", "-t", "cheat", "-o", "a.tally")[2]

@@ -1,7 +1,6 @@
 """NaiveBayes finds where to cut numbers from the labels, once, and keeps to it."""
 
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -40,44 +39,12 @@ def test_the_cuts_of_iris_are_found():
     np.testing.assert_allclose(matrix.predict_proba(X), model.predict_proba(IRIS), rtol=1e-9)
 
 
-def test_the_summary_says_where_the_cuts_are():
-    model = NaiveBayes({"petal length": "bins", "petal width": Bins(edges=(1,), alpha=0.5)})
-    lines = model.fit(IRIS, Y).summary().splitlines()
-    assert lines[4].split("  ") == [
-        "petal length",
-        "Bins(alpha=1.0)",
-        "3 intervals: cut at 2.45, 4.75",
-    ]
-    assert re.split("  +", lines[5]) == ["petal width", "Bins(alpha=0.5)", "2 intervals: cut at 1"]
-
-
-def test_the_model_is_that_of_the_edges_stated():
-    found = NaiveBayes({"petal length": Bins(), "petal width": Bins()}).fit(IRIS, Y)
-    edges = found.schema_.edges
-    stated = NaiveBayes({name: Bins(edges=edges[name]) for name in edges}).fit(IRIS, Y)
-    tally = tb.Tally.of(IRIS, Y, columns={name: Bins(edges=edges[name]) for name in edges})
-    for other in (stated.predict_proba(IRIS), tb.estimate(tally).posterior(IRIS)):
-        np.testing.assert_allclose(found.predict_proba(IRIS), other, rtol=1e-9)
-    assert found.tally_ == stated.tally_ == tally
-
-
 def test_the_probabilities_are_those_of_categories_cut_beforehand():
     codes = {name: np.searchsorted(edges, IRIS[name]) for name, edges in CUTS.items()}
     categories = {name: tb.Categories((0, 1, 2)) for name in CUTS}
     expected = NaiveBayes(categories, alpha=0.3).fit(codes, Y).predict_proba(codes)
     found = NaiveBayes("bins", alpha=0.3).fit(IRIS, Y).predict_proba(IRIS)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-def test_weights_are_repetitions():
-    w = np.random.default_rng(0).integers(0, 4, len(Y))
-    weighted = NaiveBayes("bins").fit(IRIS, Y, w)
-    repeated = NaiveBayes("bins").fit(IRIS.loc[IRIS.index.repeat(w)], np.repeat(Y, w))
-    assert weighted.schema_.edges == repeated.schema_.edges
-    assert weighted.schema_.edges != NaiveBayes("bins").fit(IRIS, Y).schema_.edges
-    np.testing.assert_allclose(
-        weighted.predict_proba(IRIS), repeated.predict_proba(IRIS), rtol=1e-12
-    )
 
 
 def test_missing_values_are_left_out():

@@ -74,27 +74,6 @@ class TestLearning:
     """What happens to a calibration when more is learnt, or less."""
 
     @every_problem
-    def test_partial_fit_after_fit_and_forget_keep_it(self, problem):
-        estimator, data = PROBLEMS[problem]
-        X, y = data()
-        model = estimator(calibration="weights").fit(X, y)
-        before, proba = model.calibration_, model.predict_proba(X)
-        more, labels = data(30, seed=1)
-        model.partial_fit(more, labels)
-        assert model.calibration_ is before
-        assert model.tally_.rows.sum() == len(y) + 30
-        both = pd.concat([X, more]) if problem == "NaiveBayes" else [*X, *more]
-        plain = estimator().fit(both, np.concatenate([y, labels]))
-        recipe = {"columns": {"text": plain.columns["text"]}} if problem == "TextNB" else {}
-        expected = tb.estimate(plain.tally_, calibration=before, **recipe)
-        rows = both if problem == "NaiveBayes" else {"text": both}
-        np.testing.assert_allclose(
-            model.predict_proba(both), expected.posterior(rows), rtol=1e-9, atol=1e-15
-        )
-        assert model.forget(more, labels).calibration_ is before
-        np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-9)
-
-    @every_problem
     def test_a_first_partial_fit_is_refused(self, problem):
         estimator, data = PROBLEMS[problem]
         X, y = data()
@@ -102,23 +81,6 @@ class TestLearning:
         with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch"):
             model.partial_fit(X, y)
         assert not hasattr(model, "classes_")
-
-    @every_problem
-    def test_merging_keeps_the_calibration_of_the_first(self, problem):
-        estimator, data = PROBLEMS[problem]
-        X, y = data()
-        more, labels = data(30, seed=1)
-        one = estimator(calibration="weights").fit(X, y)
-        before = one.calibration_
-        other = estimator(calibration="temperature").fit(more, labels)
-        both = one + other
-        assert both.calibration_ is before
-        assert one.calibration_ is before
-        assert other.calibration_.how == "temperature"
-        assert both.tally_.rows.sum() == len(y) + 30
-        assert sum([one, other]).calibration_ is before
-        assert one.merge(other).calibration_ is before
-        assert estimator().fit(X, y).merge(other).calibration_ is None
 
     def test_what_fails_leaves_the_model_as_it_was(self):
         X, y = documents()

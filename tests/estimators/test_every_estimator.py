@@ -6,7 +6,6 @@ import copy
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -104,19 +103,6 @@ def test_what_was_saved_predicts_and_learns_on(estimator, X, weights, tmp_path):
         assert int(again.forget(X[:20], Y[:20]).tally_.rows.sum()) == 60
 
 
-def test_what_is_no_model_file_is_refused_by_name(tmp_path):
-    (tmp_path / "data.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(tb.TallyBayesError, match=r"data\.csv"):
-        tb.load(tmp_path / "data.csv")
-
-
-def test_a_loaded_model_can_be_fitted_anew_with_what_was_worked_out_before(tmp_path):
-    model = tb.NaiveBayes({"size": "bins"}).fit(TABLE, Y)
-    model.save(tmp_path / "model.tally")
-    again = tb.load(tmp_path / "model.tally").fit(TABLE, Y)
-    np.testing.assert_allclose(again.predict_proba(TABLE), model.predict_proba(TABLE), rtol=1e-9)
-
-
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
 @every_case
 def test_parts_give_what_one_fit_gives_and_can_be_forgotten(estimator, X, weights):
@@ -153,15 +139,6 @@ def test_parts_give_what_one_fit_gives_and_can_be_forgotten(estimator, X, weight
 
 
 @every_case
-def test_fit_begins_anew(estimator, X):
-    model = clone(estimator).fit(X, Y).partial_fit(X, Y)
-    model.fit(X[30:], Y[30:])
-    assert int(model.tally_.rows.sum()) == 30
-    expected = clone(estimator).fit(X[30:], Y[30:]).predict_proba(X)
-    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
-
-
-@every_case
 @pytest.mark.parametrize(
     "copied",
     [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))],
@@ -178,16 +155,6 @@ def test_a_copy_predicts_the_same_and_learns_on_its_own(estimator, X, copied):
         assert int(model.tally_.rows.sum()) == 60
     with pytest.raises(NotFittedError):
         copied(clone(estimator)).predict(X)
-
-
-@every_case
-def test_a_clone_has_the_parameters_and_nothing_that_was_learnt(estimator, X):
-    model = clone(estimator).fit(X, Y)
-    again = clone(model)
-    assert repr(again) == repr(model) == repr(estimator)
-    assert not hasattr(again, "classes_")
-    with pytest.raises(ValueError, match="Invalid parameter 'nothing'"):
-        again.set_params(nothing=1)
 
 
 @every_case
@@ -318,14 +285,6 @@ def test_rows_are_prepared_once_or_it_says_why_not(estimator, X):
         model.predict_proba(X),
         rtol=1e-9,
     )
-
-
-@every_case
-def test_what_was_fitted_is_not_written_to(estimator, X):
-    fitted = clone(estimator).fit(X, Y).fitted_
-    assert fitted.labels.tolist() == [0, 1, 2]
-    with pytest.raises(FrozenInstanceError):
-        fitted.labels = None
 
 
 @pytest.mark.parametrize("estimator", [tb.MultinomialNB(), tb.BernoulliNB(), tb.CategoricalNB()])

@@ -84,6 +84,7 @@ def test_a_text_is_a_record_of_a_text_classifier():
     [
         (lambda m: m.explain({"owner": "No"}, show="sums"), "show is 'sums'; say 'evidence'"),
         (lambda m: m.explain(3), "a record is a mapping .* not int"),
+        (lambda m: m.explain({"income": np.inf}), "column 'income' holds infinity"),
         (lambda m: m.explain(TABLE.to_numpy()), r"of shape \(10, 2\); for many rows call explain_"),
         (lambda m: m.explain(TABLE), "DataFrame of shape .* for many rows call explain_all"),
         (lambda m: m.explain({"ownr": "No"}), "there is no column 'ownr'; did you mean 'owner'"),

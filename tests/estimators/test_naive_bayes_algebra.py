@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -158,18 +157,6 @@ def test_the_parameters_of_the_left_model_hold():
         same(both, expected)
 
 
-def test_new_classes_and_categories_may_arrive_at_any_time():
-    model = NaiveBayes().partial_fit({"a": ["x", "y"]}, ["p", "p"])
-    assert model.predict_proba({"a": ["x"]}).tolist() == [[1.0]]
-    model.partial_fit({"a": ["z"]}, ["a new and longer class"])
-    assert model.classes_.tolist() == ["a new and longer class", "p"]
-    expected = np.array([1 / 3 * 2 / 4, 2 / 3 * 1 / 5])
-    np.testing.assert_allclose(
-        model.predict_proba({"a": ["z"]})[0], expected / expected.sum(), rtol=1e-12
-    )
-    assert model.predict({"a": ["z", "x"]}).tolist() == ["a new and longer class", "p"]
-
-
 def test_classes_may_be_announced():
     model = NaiveBayes(prior="uniform").partial_fit(
         {"a": ["x", "y"]}, ["p", "q"], classes=["r", "p"]
@@ -185,21 +172,6 @@ def test_classes_may_be_announced():
     assert model.classes_.tolist() == ["p", "q", "r"]
     model.fit({"a": ["x", "y"]}, ["p", "q"])
     assert model.classes_.tolist() == ["p", "q"]
-
-
-def test_a_batch_without_rows_changes_nothing():
-    model = fitted(EVERYTHING)
-    same(model.partial_fit({name: [] for name in NAMES}, []), fitted(EVERYTHING))
-    same(model.forget({name: [] for name in NAMES}, []), fitted(EVERYTHING))
-
-
-def test_a_model_that_has_forgotten_everything_may_learn_again():
-    model = forget(fitted(EVERYTHING), EVERYTHING[2:])
-    assert model.classes_.tolist() == ["a", "b"]
-    assert forget(model, EVERYTHING[:2]).classes_.tolist() == []
-    with pytest.raises(tb.TallyBayesError, match="count some labelled rows"):
-        model.predict(table(EVERYTHING))
-    same(learn(model, EVERYTHING), fitted(EVERYTHING))
 
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
@@ -242,29 +214,6 @@ def test_models_of_different_columns_merge_as_if_the_others_were_missing(data):
     assert set(merged.feature_names_in_) == there
 
 
-@pytest.mark.parametrize("frame", [dict, pl.DataFrame])
-def test_new_columns_may_arrive_in_later_tables(frame):
-    first = {"a": ["x", "y", "x"], "n": [1.0, 2.0, 4.0]}
-    second = {"b": ["u", "u"], "n": [3.0, 5.0], "a": ["y", "z"], "m": [0.5, 1.5]}
-    model = NaiveBayes().partial_fit(frame(first), ["p", "q", "q"])
-    model.partial_fit(frame(second), ["p", "q"])
-    whole = {
-        "a": ["x", "y", "x", "y", "z"],
-        "n": [1.0, 2.0, 4.0, 3.0, 5.0],
-        "b": [None, None, None, "u", "u"],
-        "m": [None, None, None, 0.5, 1.5],
-    }
-    expected = NaiveBayes().fit(whole, ["p", "q", "q", "p", "q"])
-    assert sorted(model.feature_names_in_) == ["a", "b", "m", "n"]
-    assert model.n_features_in_ == 4
-    np.testing.assert_allclose(
-        model.predict_proba(frame(second)), expected.predict_proba(second), rtol=1e-12
-    )
-    why = {name: (kind, reason) for name, kind, reason in model.schema_}
-    assert why["b"] == (tb.Categories(), "text")
-    assert why["m"] == (tb.Numeric(), "decimal numbers")
-
-
 @pytest.mark.parametrize("rows", [X[:, :2], pd.DataFrame(X, columns=["a", "b", "c"])])
 def test_models_of_arrays_merge_with_those_of_arrays_of_the_same_width_alone(rows):
     a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(rows, Y)
@@ -295,27 +244,6 @@ def test_labels_may_come_in_integers_of_another_width(first, second):
     assert model.classes_.tolist() == [-7, 1, 2, 200, 1000]
     model = NaiveBayes().partial_fit(X[:4], one, classes=[1000])
     assert model.classes_.tolist() == [1, 2, 200, 1000]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (["a", "b"], [0, 1]),
-        ([True, False], [1, 0]),
-        ([1, 0], [True, False]),
-        ([True, False], ["a", "b"]),
-    ],
-)
-def test_labels_of_two_types_do_not_mix(one, other):
-    table = {"x": ["u", "v"]}
-    model = NaiveBayes().fit(table, one)
-    for call in (
-        lambda: model.partial_fit(table, other),
-        lambda: model.merge(NaiveBayes().fit(table, other)),
-    ):
-        with pytest.raises(tb.TallyBayesError, match="mixes"):
-            call()
-    assert model.tally_.rows.tolist() == [1, 1]
 
 
 def test_rows_from_before_a_column_came_are_forgotten_without_it():

@@ -1,11 +1,10 @@
-"""What the user says of the columns: which ones, and what they are."""
+"""What the user says of columns and labels, and by what name or place they are known."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-import sklearn.naive_bayes as sk
-from scipy.sparse import csr_array
-from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
@@ -95,13 +94,6 @@ def test_a_family_keeps_its_parameters():
     np.testing.assert_allclose(factor(model, weight=4.0)[1], (2 * np.pi * variance[1]) ** -0.5)
 
 
-def test_a_kind_for_a_bag_of_its_own():
-    model = fitted({"width": tb.Count("a"), "height": tb.Count("b"), "weight": tb.Count("b")})
-    # a bag of one word says nothing; the other has sums 5, 6 of 11 and 4, 12 of 16
-    np.testing.assert_allclose(factor(model, width=3), [1.0, 1.0])
-    np.testing.assert_allclose(factor(model, height=2), [(6 / 13) ** 2, (5 / 18) ** 2])
-
-
 def test_the_summary_shows_each_columns_own_threshold_and_bag():
     columns = {"width": tb.Binary(), "height": tb.Binary(3), "weight": tb.Count("b")}
     lines = fitted(columns).summary().splitlines()
@@ -142,28 +134,6 @@ def test_columns_of_an_array_have_numbers_and_the_names_x0_x1():
 def test_numbers_that_are_names_are_names():
     frame = pd.DataFrame({1: TABLE["width"], 0: TABLE["height"]})
     assert families(fitted({0: "poisson"}, frame)) == {"1": "Gaussian()", "0": "Poisson(alpha=1.0)"}
-
-
-COUNTS = np.random.default_rng(3).poisson(2.0, (30, 4))
-Y = np.arange(30) % 3
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize(
-    ("word", "theirs"),
-    [
-        (tb.Multinomial(alpha=0.5), sk.MultinomialNB(alpha=0.5)),
-        (tb.Multinomial, sk.MultinomialNB()),
-        (tb.Count(), sk.MultinomialNB()),
-        (tb.Binary(threshold=2), sk.BernoulliNB(binarize=2)),
-    ],
-)
-def test_one_family_for_all_columns(form, word, theirs):
-    X = form(COUNTS)
-    expected = clone(theirs).fit(COUNTS, Y).predict_joint_log_proba(COUNTS)
-    ours = NaiveBayes(word).fit(X, Y)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=1e-10)
-    assert {why for _, _, why in ours.schema_} == {"declared"}
 
 
 @pytest.mark.parametrize(
@@ -226,16 +196,87 @@ def test_one_word_for_all_columns_holds_for_columns_that_come_later():
     np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])
 
 
-@pytest.mark.parametrize("columns", [{"width": "drop"}, {0: "drop"}, {1: "auto", ...: "drop"}])
-@pytest.mark.parametrize("form", [pd.DataFrame, np.array])
-def test_what_was_dropped_stays_so_in_a_file(tmp_path, columns, form):
-    X = form(FRAME[["weight", "width", "height"]])
-    columns = {"x1": "drop"} if "width" in columns and form is np.array else columns
-    model = fitted(columns, X)
-    model.save(tmp_path / "model.tally")
-    again = tb.load(tmp_path / "model.tally")
-    assert again.n_features_in_ == 3
-    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
-    learned = (each.partial_fit(X, LABELS).predict_proba(X) for each in (model, again))
-    np.testing.assert_allclose(*learned, rtol=1e-12)
-    assert list(again.schema_.names) == list(model.schema_.names)
+def test_an_array_after_a_table_is_taken_by_position_with_scikit_learns_warning():
+    model = NaiveBayes().fit({"a": [1.0, 2.0, 4.0], "b": [3.0, 4.0, 4.5]}, ["p", "q", "q"])
+    X = np.array([[1.0, 3.0], [2.0, 4.0]])
+    expected = model.predict_proba({"b": X[:, 1], "a": X[:, 0]})
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_a_table_after_an_array_is_taken_by_position_with_scikit_learns_warning():
+    X = np.array([[1.0, 3.0], [2.0, 4.0], [4.0, 4.5]])
+    model = NaiveBayes().fit(X, ["p", "q", "q"])
+    with pytest.warns(UserWarning, match="X has feature names"):
+        got = model.predict_proba(pd.DataFrame(X, columns=["b", "a"]))
+    np.testing.assert_allclose(got, model.predict_proba(X), rtol=1e-9)
+
+
+def test_a_frame_with_numbers_for_names_is_an_array_and_warns_of_nothing():
+    X = np.array([[1.0, 3.0], [2.0, 4.0], [4.0, 4.5]])
+    y = ["p", "q", "q"]
+    expected = NaiveBayes().fit(X, y).predict_proba(X)
+    frame = pd.DataFrame(X)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(frame), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(X, y).predict_proba(frame), expected, rtol=1e-9)
+
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], 40)
+MATRIX = RNG.normal(Y[:, None], 1.0, (120, 3)).round(2)
+
+
+def test_masked_cells_of_an_array_are_missing():
+    mask = np.random.default_rng(1).random(MATRIX.shape) < 0.2
+    gaps = np.where(mask, np.nan, MATRIX)
+    masked = np.ma.masked_array(MATRIX, mask)
+    expected = NaiveBayes().fit(gaps, Y)
+    model = NaiveBayes().fit(masked, Y)
+    assert model.tally_ == expected.tally_
+    np.testing.assert_allclose(model.predict_proba(masked), expected.predict_proba(gaps), rtol=1e-9)
+
+
+X = {"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y", "x", "z"] * 5}
+MATRIX_OF_LABELS = np.arange(20.0)[:, None]
+MISSING = {
+    "NaN": [1.0, np.nan, 0.0, 1.0] * 5,
+    "None": ["p", None, "q", "p"] * 5,
+    "pandas text": pd.Series(["p", pd.NA, "q", "p"] * 5, dtype="string"),
+    "pandas whole numbers": pd.Series([1, None, 0, 1] * 5, dtype="Int64"),
+    "pandas booleans": pd.Series([True, None, False, True] * 5, dtype="boolean"),
+    "polars": pl.Series([1, None, 0, 1] * 5),
+}
+BOTH = [(tb.NaiveBayes(), X), (tb.SemiNaiveBayes(), X), (tb.NaiveBayes(), MATRIX_OF_LABELS)]
+
+
+@pytest.mark.parametrize("y", MISSING.values(), ids=MISSING)
+@pytest.mark.parametrize(("model", "rows"), BOTH)
+def test_a_missing_label_is_named_by_its_row(model, rows, y):
+    with pytest.raises(tb.TallyBayesError, match=r"the label of row 1 is missing; drop the row"):
+        model.fit(rows, y)
+
+
+@pytest.mark.parametrize(("model", "rows"), BOTH)
+def test_nullable_labels_without_gaps_stay_whole_numbers_and_booleans(model, rows):
+    for y, kind in (
+        (pd.Series([3, 0, 3, 0] * 5, dtype="Int64"), "i"),
+        (pd.Series([3, 0, 3, 0] * 5, dtype="int32[pyarrow]"), "i"),
+        (pd.Series([True, False, True, True] * 5, dtype="boolean"), "b"),
+    ):
+        fitted = model.fit(rows, y)
+        assert fitted.classes_.dtype.kind == fitted.predict(rows).dtype.kind == kind
+
+
+def test_what_one_column_is_can_be_searched_in_a_grid():
+    model = tb.NaiveBayes(columns={"b": "categorical"}).set_params(columns__a="bins", alpha=0.5)
+    assert model.columns == {"b": "categorical", "a": "bins"}
+    assert model.alpha == 0.5
+    assert (
+        tb.NaiveBayes().set_params(columns__a="drop").fit(X, ["p", "q"] * 10).summary().count("a")
+        > 0
+    )
+    y = ["p" if a > 2 else "q" for a in X["a"]]
+    grid = {"columns__a": ["drop", "gaussian", "bernoulli"]}
+    found = GridSearchCV(tb.NaiveBayes(), grid, cv=2).fit(pd.DataFrame(X), y)
+    assert found.best_params_["columns__a"] == "gaussian"

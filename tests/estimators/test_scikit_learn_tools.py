@@ -15,12 +15,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
-    StratifiedKFold,
-    cross_val_predict,
     cross_val_score,
-    cross_validate,
-    learning_curve,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -93,18 +88,6 @@ def agree(ours, theirs, tolerance=1e-9):
 
 
 @some_pairs
-def test_cross_validation(pair):
-    options = {"cv": StratifiedKFold(3, shuffle=True, random_state=0), "scoring": "neg_log_loss"}
-    ours, theirs = (cross_val_score(each, pair.X, Y, **options) for each in pair.both)
-    agree(ours, theirs)
-    options = {"method": "predict_proba", "cv": 4}
-    agree(*(cross_val_predict(each, pair.X, Y, **options) for each in pair.both))
-    ours, theirs = (cross_validate(each, pair.X, Y, return_estimator=True) for each in pair.both)
-    agree(ours["test_score"], theirs["test_score"])
-    assert all(each.n_features_in_ == pair.X.shape[1] for each in ours["estimator"])
-
-
-@some_pairs
 def test_a_grid_search(pair):
     ours, theirs = (
         GridSearchCV(each, pair.grid, cv=3, scoring="neg_log_loss").fit(pair.X, Y)
@@ -134,14 +117,6 @@ TOOLS = {
 def test_tools(pair, tool):
     ours, theirs = (TOOLS[tool](each).fit(pair.X, Y) for each in pair.both)
     agree(ours.predict_proba(pair.X), theirs.predict_proba(pair.X), 1e-6)
-
-
-@some_pairs
-def test_a_learning_curve_by_increments(pair):
-    options = {"cv": KFold(3), "train_sizes": [0.3, 1.0], "exploit_incremental_learning": True}
-    options["scoring"] = "neg_log_loss"  # other than the share of hits it knows no ties
-    ours, theirs = (learning_curve(each, pair.X, Y, **options)[2] for each in pair.both)
-    agree(ours, theirs)
 
 
 @some_pairs

@@ -85,16 +85,6 @@ def test_two_columns_of_text_may_be_counted_alike_and_keep_their_words_apart(col
     np.testing.assert_allclose(likelihood(model, table), expected, rtol=1e-10, atol=1e-10)
 
 
-def test_alpha_reaches_the_text_and_a_stated_one_stays():
-    columns = {"subject": Text(alpha=3.0), "body": Text(Words(ngrams=(1, 2)))}
-    table = only("subject", "body")
-    model = NaiveBayes(columns, alpha=0.25).fit(table, Y)
-    subject = TextNB(alpha=3.0).fit(TABLE["subject"], Y)
-    body = TextNB(alpha=0.25, ngrams=(1, 2)).fit(TABLE["body"], Y)
-    expected = likelihood(subject, TABLE["subject"]) + likelihood(body, TABLE["body"])
-    np.testing.assert_allclose(likelihood(model, table), expected, rtol=1e-10, atol=1e-10)
-
-
 FORMS = {
     "pandas": pd.DataFrame,
     "pandas, string": lambda t: pd.DataFrame(t).astype({"body": "string", "subject": object}),
@@ -115,25 +105,6 @@ def test_a_missing_text_leaves_its_factor_out(form):
     expected = there + likelihood(subject, TABLE["subject"])
     got = likelihood(model, FORMS[form](table))
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
-
-
-def batch(rows, *names):
-    return {name: TABLE[name][rows] for name in names or TABLE}, Y[rows]
-
-
-def assert_same(a, b):
-    assert set(a.schema_.names) == set(b.schema_.names)
-    got, expected = a.predict_log_proba(TABLE), b.predict_log_proba(TABLE)
-    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_a_column_of_text_may_arrive_later_or_in_one_of_two_models():
-    first, second = batch(slice(0, 25), "length", "folder", "subject"), batch(slice(25, None))
-    whole = {**TABLE, "body": [*[None] * 25, *TABLE["body"][25:]]}
-    expected = NaiveBayes(COLUMNS).fit(whole, Y)
-    a, b = NaiveBayes(COLUMNS).partial_fit(*first), NaiveBayes(COLUMNS).partial_fit(*second)
-    for model in (a + b, b + a, a.partial_fit(*second)):
-        assert_same(model, expected)
 
 
 def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(monkeypatch):

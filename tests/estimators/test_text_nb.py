@@ -37,12 +37,6 @@ def test_the_joint_probability_is_the_product_of_the_fractions(model):
     assert got == pytest.approx([float(ham), float(spam)], rel=1e-13)
 
 
-def test_what_is_shown_cannot_be_written_to(model):
-    for shown in (model.feature_count_, model.feature_log_prob_):
-        with pytest.raises(ValueError, match="read-only"):
-            shown[0, 0] = 5.0
-
-
 def test_a_pickle_has_nothing_that_is_worked_out_from_the_counts():
     rng = np.random.default_rng(0)
     documents = [" ".join(f"w{k}" for k in rng.integers(0, 3000, 40)) for _ in range(400)]

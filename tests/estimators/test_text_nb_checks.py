@@ -7,11 +7,6 @@ import pytest
 import sklearn.naive_bayes as sk
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedKFold,
-    cross_val_score,
-)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
@@ -19,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
 from tallybayes import TextNB
-from tiers import deep, some
+from tiers import some
 
 # The checks' data are matrices, of which TextNB says in its tags that it takes none: scikit-learn
 # leaves it out. So the checks that need no data are called one by one, and all the others see a
@@ -92,41 +87,10 @@ X = [
     )
     for s in SHIFT
 ]
-FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 
 
 def theirs(**options):
     return make_pipeline(CountVectorizer(**options), sk.MultinomialNB())
-
-
-def test_a_search_over_smoothing_events_and_ngrams_finds_what_pipelines_find():
-    grid = {
-        "alpha": [0.05, 10.0],
-        "ngrams": [(1, 1), (1, 2)],
-        "event": ["multinomial", "boolean"],
-    }
-    ours = GridSearchCV(TextNB(), grid, cv=FOLDS).fit(X, Y)
-    their_grid = {
-        "multinomialnb__alpha": grid["alpha"],
-        "countvectorizer__ngram_range": grid["ngrams"],
-        "countvectorizer__binary": [False, True],
-    }
-    expected = GridSearchCV(theirs(), their_grid, cv=FOLDS).fit(X, Y)
-
-    def scores(search, *names):
-        keys = [tuple(p[name] for name in names) for p in search.cv_results_["params"]]
-        return dict(zip(keys, search.cv_results_["mean_test_score"], strict=True))
-
-    got = scores(ours, "alpha", "ngrams", "event")
-    for (alpha, ngrams, binary), score in scores(expected, *their_grid).items():
-        assert got[alpha, ngrams, "boolean" if binary else "multinomial"] == pytest.approx(score)
-    assert ours.best_score_ == pytest.approx(expected.best_score_)
-
-
-@deep
-def test_two_processes():
-    scores = cross_val_score(TextNB(), X, Y, cv=FOLDS, n_jobs=2)
-    np.testing.assert_allclose(scores, cross_val_score(theirs(), X, Y, cv=FOLDS))
 
 
 def test_a_pipeline_that_prepares_texts():

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
+from nearness import near
 from tallybayes.evidence import diagnose
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
@@ -50,20 +50,6 @@ def fitted_on(table, y, *families):
 
 def told(fitted, X, y, w=None):
     return {each.column: each for each in diagnose(fitted, X, y, w).information}
-
-
-def assert_alike(one, other):
-    """Nested dictionaries hold the same, numbers but for rounding."""
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_alike(one[key], other[key])
-    elif isinstance(one, list):
-        assert len(one) == len(other)
-        for each, same in zip(one, other, strict=True):
-            assert_alike(each, same)
-    else:
-        assert other == (pytest.approx(one, rel=1e-9, abs=1e-9) if isinstance(one, float) else one)
 
 
 # What columns tell
@@ -332,10 +318,10 @@ def test_rows_of_unknown_classes_and_of_weight_zero_are_left_out(model):
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_only_the_ratios_of_weights_matter(model, unit):
     w = np.random.default_rng(5).choice([1.0, 2.0, 4.0], N)
-    assert_alike(
-        diagnose(model, TABLE, Y, w).to_dict(), diagnose(model, TABLE, Y, unit * w).to_dict()
-    )
-    assert_alike(diagnose(model, TABLE, Y).to_dict(), diagnose(model, TABLE, Y, unit).to_dict())
+    for a, b in ((w, unit * w), (None, unit)):
+        assert diagnose(model, TABLE, Y, a).to_dict() == near(
+            diagnose(model, TABLE, Y, b).to_dict()
+        )
 
 
 @pytest.mark.parametrize(
@@ -400,14 +386,6 @@ def test_constant_empty_and_short_columns_and_classes_of_one_row_have_no_shape()
     x = np.random.default_rng(9).exponential(size=40) ** 2
     found = diagnose(Fitted(tb.Tally.of({"x": x}, np.arange(40))), {"x": x}, np.arange(40))
     assert found.normality[0].word == "too few rows to tell"
-
-
-def test_a_broken_sparse_matrix_is_refused():
-    x, y = csr_array(np.eye(30)), np.arange(30) % 2
-    model = tb.MultinomialNB().fit(x, y)
-    x.data[7] = -1.0
-    with pytest.raises(tb.TallyBayesError, match=r"column 'x7' is -1\.0 in row 7"):
-        diagnose(model, x, y, most_rows=5)
 
 
 def test_columns_that_would_help_together_are_those_that_semi_naive_bayes_finds():

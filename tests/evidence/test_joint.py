@@ -1,4 +1,4 @@
-"""What columns say together: against fractions, refits and the naive model."""
+"""What columns say together, and where they are cut: against fractions, refits and definitions."""
 
 from fractions import Fraction
 from itertools import product
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tallybayes as tb
+from tallybayes.evidence.search import ALONE, equal_parts
 from tallybayes.families.interaction import Interaction
 from tallybayes.kinds import Joint, Part
 from tallybayes.model import Recipe
@@ -177,3 +178,40 @@ def test_a_single_record_is_scored_as_a_row_of_a_table():
     assert model.posterior_of({"size": "big"}) == model.posterior_of({"size": "big", "age": None})
     with pytest.raises(tb.TallyBayesError, match="column 'age'"):
         model.posterior_of({"age": "much"})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "edges", "alone"),
+    [
+        (np.arange(100.0), (19.0, 39.0, 59.0, 79.0), ()),
+        ([*[0.0] * 96, 1.0, 2.0, 3.0, 4.0], (0.0, 1.0, 2.0, 3.0), ()),
+        ([*[0.0] * 996, 1.0, 2.0, 3.0, np.nan], (0.0, 1.0, 2.0), ()),
+        ([1.0, 1.0, 2.0, 2.0, 3.0, 3.0], (1.0, 2.0), ()),
+        ([7.0, 7.0], (), ()),
+        ([np.nan], (), ()),
+        ([], (), ()),
+    ],
+)
+def test_frequent_numbers_are_parts_and_the_others_are_cut_evenly(numbers, edges, alone):
+    assert equal_parts(np.array(numbers, np.float64), 5) == (edges, alone)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.0, 0.0, 1.0, 1.5, 2.0, 5.0, 9.0, np.nan]), max_size=80),
+    st.integers(2, 12),
+)
+def test_parts_are_as_even_as_numbers_allow(numbers, n):
+    x = np.array(numbers, np.float64)
+    edges, alone = equal_parts(x, n)
+    there = x[~np.isnan(x)]
+    assert list(edges) == sorted(set(edges))
+    sizes = np.bincount(np.searchsorted(edges, there), minlength=len(edges) + 1)
+    if len(there):
+        assert (sizes > 0).all()
+        assert len(sizes) <= max(n + 1, 2) * 2
+    for part, size in enumerate(sizes.tolist()):
+        values, counts = np.unique(there[np.searchsorted(edges, there) == part], return_counts=True)
+        if len(values) > 1:  # none of them is frequent, and they are not many more than a share
+            assert (counts * n <= len(there)).all()
+            assert size <= 2 * len(there) / n + 1
+        assert (part in alone) == (len(values) == 1 and size * len(sizes) > ALONE * len(there))

@@ -87,19 +87,6 @@ def test_noise_yields_no_joints(kind):
     assert found <= 1  # in 95 % of draws none
 
 
-def test_an_answer_is_a_sum(model):
-    record = {"a": "yes", "b": "no", "c": 0.3}
-    found = model.explain(record)
-    terms = np.sum([term.log_likelihood for term in found.terms], axis=0)
-    joint = model.model_.joint_log_likelihood([record])[0]
-    np.testing.assert_allclose(terms + model.model_.log_prior, joint, rtol=1e-9)
-    (pair,) = (term for term in found.terms if term.column == "a x b")
-    assert pair.value == "yes, no"
-    assert found.decision == "other"
-    row = model.predict_proba([record])[0]
-    np.testing.assert_allclose(list(model.model_.posterior_of(record).values()), row, rtol=1e-12)
-
-
 def test_all_views_of_columns_and_of_columns_together_add_up():
     table = {**X, "d": np.where(X["c"] > 0.3, np.nan, X["c"])}
     y = ((A == B) & (X["c"] < 0.3)) ^ (np.arange(N) % 9 == 0)
@@ -133,15 +120,6 @@ def test_it_learns_forgets_and_merges_with_its_weights(model):
     np.testing.assert_allclose(both.predict_proba(X), model.predict_proba(X), rtol=1e-7)
     with pytest.raises(tb.TallyBayesError, match="other views and joints"):
         parts.merge(tb.SemiNaiveBayes(joints=()).fit(X, Y))
-
-
-def test_it_is_stored_and_read(model, tmp_path):
-    model.save(tmp_path / "m.tally")
-    read = tb.load(tmp_path / "m.tally")
-    assert isinstance(read, tb.SemiNaiveBayes)
-    np.testing.assert_allclose(read.predict_proba(X), model.predict_proba(X), rtol=1e-12)
-    assert read.gains_ == model.gains_
-    read.partial_fit(some([0]), Y[[0]])
 
 
 def test_missing_values_are_evidence_and_unseen_ones_are_ignored():
@@ -191,13 +169,6 @@ def test_it_is_not_worse_than_naive_bayes_where_that_is_right(classes, weighted)
         for kind in (tb.SemiNaiveBayes, tb.NaiveBayes)
     )
     assert ours < plain + 0.02
-
-
-def test_a_single_record_of_many_joints_never_takes_the_careful_path(model, monkeypatch):
-    expected = model.model_.posterior_of({"a": "no", "b": "yes", "c": 0.1})
-    fresh = tb.SemiNaiveBayes().fit(X, Y).model_
-    monkeypatch.setattr(type(fresh), "posterior", None)
-    assert fresh.posterior_of({"a": "no", "b": "yes", "c": 0.1}) == pytest.approx(expected)
 
 
 def test_the_users_word_on_views_holds():

@@ -1,7 +1,9 @@
-"""What an explanation leaves out, compares, refuses and prints."""
+"""What an explanation leaves out, compares, refuses and prints; and the words of a text."""
 
 import json
 import math
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,8 +12,6 @@ import tallybayes as tb
 from laws.own import Both, Pairs
 from tallybayes.explanations import explain
 from tallybayes.model.calibration import Calibration
-
-NAN = float("nan")
 
 
 def model_of(table, labels, *families, **options):
@@ -52,22 +52,6 @@ def test_what_says_nothing_is_left_out_with_the_reason(column, kind, value, reas
     assert found.value is None or reason != MISSING
 
 
-@pytest.mark.parametrize(
-    ("kind", "record", "message"),
-    [
-        (tb.Numeric(), {"x": math.inf}, "infinity"),
-        (tb.Count(), {"x": -1}, "not negative"),
-        (tb.Numeric(), {"x": "text"}, "a number was expected"),
-        (tb.Numeric(), {"y": 1.0}, "there is no column 'y'"),
-        (tb.Numeric(), [1, 2], "a record must be a mapping"),
-    ],
-)
-def test_what_the_model_refuses_is_refused(kind, record, message):
-    model = model_of({"x": NUMBERS}, ["a", "a", "b"], columns={"x": kind})
-    with pytest.raises(tb.TallyBayesError, match=message):
-        explain(model, record)
-
-
 def test_exponents_stand_beside_what_they_raise():
     table = {"x": list("uuvv"), "y": list("rsrs"), "z": list("pqpq"), "size": [1.0, 2.0, 4.0, 7.0]}
     calibration = Calibration("weights", {"x": 0.25, "y": 0.75, "z": 0.0}, 0.5, prior=0.25)
@@ -85,14 +69,6 @@ def test_exponents_stand_beside_what_they_raise():
     assert (plain.prior_exponent, plain.prior_power) == (1.0, "")
 
 
-def test_a_value_never_seen_that_is_smoothed_is_not_left_out():
-    family = tb.Categorical(unseen="smooth")
-    found = only(model_of({"x": ["red", "green", "red"]}, ["a", "b", "b"], family), {"x": "blue"})
-    assert (found.left_out, found.detail) == (None, "never seen before, smoothed")
-    # alpha / (N + alpha K), with the values that were seen
-    assert found.log_likelihood == pytest.approx([math.log(1 / 3), math.log(1 / 4)], abs=1e-12)
-
-
 def test_a_number_is_shown_with_its_interval_and_a_switch_as_on_or_off():
     ages = {"x": [12, 15, 40, 52, 70, 81]}
     model = model_of(ages, list("nnyynn"), columns={"x": tb.Bins(edges=(18, 65))})
@@ -105,7 +81,9 @@ def test_a_number_is_shown_with_its_interval_and_a_switch_as_on_or_off():
 def test_a_bag_has_one_contribution_a_column_as_often_as_it_counts():
     kinds = {"win": tb.Count(), "lunch": tb.Count()}
     model = model_of({"win": [2, 0], "lunch": [1, 3]}, ["spam", "ham"], columns=kinds)
-    win, lunch = explain(model, {"win": 4, "lunch": 0}).terms
+    found = explain(model, {"win": 4, "lunch": 0})
+    win, lunch = found.terms
+    assert found.against("spam", "ham").evidence[0].odds == pytest.approx(3**4)
     assert (win.count, lunch.count) == (4, 0)
     assert win.log_likelihood == pytest.approx([4 * math.log(1 / 5), 4 * math.log(3 / 5)])
     assert lunch.log_likelihood == (0.0, 0.0)
@@ -157,12 +135,6 @@ def test_the_strongest_evidence_comes_first_and_what_is_left_out_last():
     assert [each.term.column for each in found.evidence] == ["weak", "never"]
 
 
-@pytest.mark.parametrize("given", [("a", "a"), ("x",), ("a", "x"), ("aa", "b")])
-def test_evidence_needs_two_different_classes(given):
-    with pytest.raises(tb.TallyBayesError, match=r"different classes|is not a class"):
-        explain(three_classes(), {"x": "red"}).against(*given)
-
-
 def test_one_class_has_nothing_to_be_compared_with():
     found = explain(model_of({"x": [1.0, 2.0]}, ["a", "a"]), {"x": 1.5})
     assert found.runner_up is None
@@ -211,3 +183,76 @@ def test_a_contrast_that_is_not_of_the_answer_says_what_speaks_for_each():
     text = " ".join(str(explain(three_classes(), {"x": "red"}).against("b", "c")).split())
     assert "The answer is a, with a probability of" in text
     assert "x = red speaks most for c" in text
+
+
+DOCUMENTS = ["win money now", "money money bank", "lunch now", "bank lunch lunch", "win win"]
+LABELS = ["spam", "spam", "ham", "ham", "spam"]
+VOCABULARY = sorted({word for text in DOCUMENTS for word in text.split()})
+NEW = "lunch money money perhaps now"
+
+
+def model(words=None, calibration=None, **options):
+    text = tb.Text(words or tb.Words(), **options)
+    tally = tb.Tally.of({"mail": DOCUMENTS}, LABELS, columns={"mail": text})
+    return tb.estimate(tally, text, calibration=calibration)
+
+
+def words_of(found):
+    (mail,) = found.terms
+    return {word.value: word for word in mail.words}
+
+
+def near(values):
+    return pytest.approx([math.log(value) if value else -math.inf for value in values], abs=1e-12)
+
+
+def test_a_word_that_every_document_of_a_class_has_must_be_there_if_nothing_is_smoothed():
+    text = tb.Text(event="bernoulli", alpha=0)
+    mails, labels = {"mail": ["win money", "win", "lunch"]}, ["spam", "spam", "ham"]
+    model = tb.estimate(tb.Tally.of(mails, labels, columns={"mail": text}), text)
+    found = words_of(explain(model, {"mail": "money"}))
+    assert found["words that are absent"].log_likelihood == (-math.inf, -math.inf)
+    assert found["money"].log_likelihood == near([0, Fraction(1, 2)])
+
+
+def test_log_idf_and_norm_say_what_a_word_counts():
+    idf = {word: 1.0 + k for k, word in enumerate(VOCABULARY)}
+    words = tb.Words(tf="log", idf=tb.Idf(idf), norm="l2")
+    found = words_of(explain(model(words), {"mail": NEW}))
+    raw = {
+        word: math.log(1 + n) * idf[word]
+        for word, n in Counter(NEW.split()).items()
+        if word in VOCABULARY
+    }
+    norm = math.sqrt(math.fsum(x * x for x in raw.values()))
+    for word, x in raw.items():
+        assert found[word].weight == pytest.approx(x / norm, rel=1e-12)
+    assert found["money"].count == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "words"),
+    [
+        ({}, NEW, ["lunch", "money", "now", "perhaps!"]),
+        ({"vocabulary": ("money", "rain")}, "money lunch rain", ["money", "rain", "lunch!"]),
+        ({"event": "bernoulli"}, " ".join(VOCABULARY), VOCABULARY),  # of which none is absent
+        ({"words": tb.Words(ngrams=(1, 2))}, "Money bank!", ["money", "bank", "money bank"]),
+        (
+            {"words": tb.Words(tokens=lambda text: text.split("o"))},
+            "win money n",
+            ["win m", "ney n"],
+        ),
+        ({}, b"money", ["money"]),
+        ({}, "", []),
+        ({}, None, []),
+    ],
+)
+def test_words_are_named_as_they_were_read_and_unknown_ones_are_left_out(options, text, words):
+    (mail,) = explain(model(**options), {"mail": text}).terms
+    assert [word.value + "!" * bool(word.left_out) for word in mail.words] == words
+    for word in mail.words:
+        assert word.left_out in (None, "not a word that the model knows")
+        assert word.left_out is None or not any(word.log_likelihood)
+    nothing = {"": "it has no word that the model knows", None: "missing"}
+    assert mail.left_out == nothing.get(text)
+    assert mail.value == (text.decode() if isinstance(text, bytes) else text)

@@ -76,13 +76,6 @@ def test_sparse_matrices_are_explained_as_dense_ones():
     assert thin[3].decision == thin.decisions[3]
 
 
-def test_rows_of_an_array_go_by_the_order_of_the_columns():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(20, 2)), ["a", "b"] * 10
-    model = tb.estimate(tb.Tally.of({"u": X[:, 0], "v": X[:, 1]}, y))
-    assert explain_all(model, X)[3] == explain(model, {"u": X[3, 0], "v": X[3, 1]})
-
-
 def test_each_one_can_be_gone_through_and_counted_from_the_end():
     model, table = loans()
     found = model.explain_all(table)

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.datasets import load_iris
 
 import tallybayes as tb
 from tallybayes.families.bins import entropy_edges
@@ -187,13 +186,6 @@ def test_weights_are_repetitions_and_neither_order_nor_the_names_of_classes_matt
     assert entropy_edges(x, n_classes - 1 - y, n_classes + 3, w) == expected
     more = np.append(x, [-100.0, 100.0, NAN]), np.append(y, [0, 1, 1])  # of no weight, or missing
     assert entropy_edges(*more, n_classes, np.append(w, [0.0, 0.0, 9.0])) == expected
-
-
-def test_cuts_of_iris_are_the_published_ones():
-    X, y = load_iris(return_X_y=True)
-    found = [entropy_edges(X[:, j], y, 3) for j in range(4)]
-    expected = [(5.55, 6.15), (2.95, 3.35), (2.45, 4.75), (0.8, 1.75)]
-    assert [pytest.approx(each) for each in expected] == found
 
 
 @pytest.mark.parametrize("x", [[], [NAN, NAN, NAN], [3.0] * 50, [3.0, NAN, 3.0], [INF] * 4, [1.0]])

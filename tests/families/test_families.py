@@ -131,15 +131,6 @@ def test_a_missing_value_in_a_sparse_matrix_is_no_zero(name):
             refused()
 
 
-@pytest.mark.parametrize("family", [c[1] for n, c in CASES.items() if n.startswith("categories")])
-@pytest.mark.parametrize("change", [lambda x: x - 3, lambda x: x * 10_000_019, np.int8])
-def test_integers_of_any_type_and_size_are_values(family, change, twin):
-    X = change(CODES)
-    found = model_of(X, family).joint_log_likelihood(X)
-    expected = model_of(CODES, family).joint_log_likelihood(CODES)
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
-
-
 @each_case
 def test_the_fast_sum_is_that_of_the_terms_and_each_unit_has_its_own_exponent(asked, twin):
     parameters, block, terms = asked
@@ -268,19 +259,6 @@ def test_a_binary_column_is_sampled_on_the_right_side_of_its_threshold():
         sample, p = model.sample(N, {"class": 0}, seed=1), model.factors[0].parameters.log_present
         p = np.exp(p[0, 0])
         close(sample["x0"] > threshold, p, p * (1 - p))
-
-
-@pytest.mark.parametrize("case", ["categories", "categories, unsmoothed", "categories, m-estimate"])
-def test_values_are_drawn_by_their_share(case):
-    X, family = CASES[case]
-    model = model_of(X, family)
-    sample, entries = model.sample(N, {"class": 1}, seed=2), model.factors[0].parameters.entries()
-    p = np.exp(entries.log_p[:, 1])
-    for unit in range(COLUMNS):
-        here = np.flatnonzero(entries.units == unit).tolist()
-        for k in here:  # guesses need not sum to one
-            share = p[k] / p[here].sum()
-            close(sample[f"x{unit}"] == entries.values[k], share, share * (1 - share))
 
 
 def test_both_twins_of_the_kernels_are_tried_here(twin):

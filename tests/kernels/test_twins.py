@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
-from scipy.stats import norm
 
 from tallybayes.kernels import compiled_text, plain
 from tallybayes.kernels.choice import load_compiled
@@ -220,20 +219,6 @@ def test_shares_and_the_logarithms_of_their_sums_are_those_of_scipy(loops):
     assert loops.shares(found, logs) == 0
     np.testing.assert_allclose(found, softmax(joint, axis=1), rtol=1e-13, atol=1e-300)
     np.testing.assert_allclose(logs, logsumexp(joint, axis=1), rtol=1e-14)
-
-
-@pytest.mark.parametrize("loops", [plain, compiled])
-def test_leaving_a_row_out_of_its_normals_is_the_density_of_the_others(loops):
-    x, y = np.array([1.0, 2.0, 4.0, 4.5, 7.0]), np.zeros(5, np.int32)
-    n, mean, m2 = 5.0, x.mean(), ((x - x.mean()) ** 2).sum()
-    inputs = (n / ((n - 1) * m2), n * (n - 2) / (n - 1), -0.5 * np.log(2 * np.pi * m2 / (n - 2)))
-    out, cancelled = np.empty(5), np.zeros(5, bool)
-    curves = np.array([mean, *inputs]).reshape(4, 1, 1)
-    loops.left_out_normals(x[:, None], y, curves, 0.9, out, cancelled)
-    for row in range(5):
-        others = np.delete(x, row)
-        expected = norm.logpdf(x[row], others.mean(), others.std(ddof=1))
-        assert out[row] == pytest.approx(expected, rel=1e-12)
 
 
 def some_bags(rng, n_documents, n_terms):

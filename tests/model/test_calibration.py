@@ -1,8 +1,5 @@
 """A calibrated model: exponents of the evidence."""
 
-import copy
-import math
-import pickle
 import warnings
 
 import numpy as np
@@ -93,26 +90,6 @@ def test_single_records_agree_with_tables(setting, wide, monkeypatch):
         np.testing.assert_allclose(list(found.values()), expected[row], rtol=1e-9, atol=1e-12)
 
 
-def test_each_exponent_belongs_to_its_column_wherever_that_stands():
-    table = {"a": [0.0, 1.0, 2.0, 4.0], "c": ["x", "y", "y", "y"], "b": [1.0, 0.0, 2.0, 2.5]}
-    y = ["p", "p", "q", "q"]
-    calibration = Calibration("weights", {"b": 2.0, "a": 0.5, "c": 0.25})
-    plain = tb.estimate(tb.Tally.of(table, y))
-    model = tb.estimate(tb.Tally.of(table, y), calibration=calibration)
-    asked = {"a": 1.5, "b": 0.25, "c": "y"}
-    score = {}
-    for label, prior in zip("pq", plain.prior, strict=True):
-        score[label] = math.log(prior)
-        for name, value in asked.items():
-            alone = tb.estimate(tb.Tally.of({name: table[name]}, y), prior=tb.Uniform())
-            # the evidence of one column, up to what is the same in both classes
-            score[label] += calibration.exponents[name] * math.log(
-                alone.posterior_of({name: value})[label]
-            )
-    odds = math.exp(score["p"] - score["q"])
-    assert model.posterior_of(asked)["p"] == pytest.approx(odds / (1.0 + odds), rel=1e-12)
-
-
 class TestPrior:
     """The prior has an exponent of its own, whatever those of the columns are."""
 
@@ -170,43 +147,6 @@ def test_an_infinite_number_is_refused_in_a_column_of_exponent_0_too():
         model.posterior({"a": [1.0, float("inf")]})
     with pytest.raises(tb.TallyBayesError, match=r"'a'.*inf"):
         model.posterior_of({"a": float("inf")})
-
-
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_samples_and_parameters_are_those_of_the_distributions_themselves(setting):
-    tally, _, _ = counted(setting)
-    plain = estimated(setting, tally)
-    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
-    expected, drawn = (each.sample(20, seed=3) for each in (plain, model))
-    assert drawn.keys() == expected.keys()
-    for name, values in drawn.items():
-        np.testing.assert_array_equal(values, expected[name])
-    assert model.free_parameters == plain.free_parameters
-    assert model.table_entries == plain.table_entries
-
-
-@pytest.mark.parametrize("how", ["temperature", "weights"])
-@pytest.mark.parametrize(
-    "copied",
-    [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy],
-    ids=["pickle", "copy", "deepcopy"],
-)
-def test_copies_score_the_same(how, copied):
-    table = {"a": [0.0, 1.0, 2.0, 4.0], "t": ["aa bb", "aa", "bb cc", "cc"], "c": list("xxyz")}
-    kinds = {"t": tb.Words()}
-    tally = tb.Tally.of(table, list("ppqq"), columns=kinds)
-    model = tb.estimate(tally, calibration=CALIBRATIONS[how])
-    expected, of_one = model.posterior(table), model.posterior_of({"a": 1.5, "t": "aa"})
-    again = copied(model)
-    np.testing.assert_allclose(again.posterior(table), expected, rtol=1e-9)
-    assert again.posterior_of({"a": 1.5, "t": "aa"}) == pytest.approx(of_one, rel=1e-15)
-    assert again.calibration.how == how
-
-
-CALIBRATIONS = {
-    "temperature": Calibration("temperature", default=0.6, prior=0.4),
-    "weights": Calibration("weights", {"a": 0.3, "t": 1.4, "c": 0.0}),
-}
 
 
 def test_a_calibration_says_what_it_gains():

@@ -12,7 +12,6 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
 from tallybayes.model import Fitted, InformativeValue, Recipe, most_informative
-from tallybayes.model.informative import informative_values
 
 RNG = np.random.default_rng(2)
 NAMES = np.array([f"w{k:02d}" for k in range(30)])
@@ -158,39 +157,6 @@ SIZES = np.array(["s", "m", "l"])[RNG.integers(0, 3, 90)]
 TABLE = {"colour": COLOURS, "size": SIZES, "weight": RNG.normal(size=90)}
 
 
-def by_brute_force(y, columns, alpha, places):
-    """Do the same for categories, by loops."""
-    n = {c: sum(label == c for label in y) for c in places}
-    found = {c: [] for c in places}
-    for name, column in columns.items():
-        values = sorted(set(column))
-        pairs = list(zip(column, y, strict=True))
-        count = {c: [pairs.count((value, c)) for value in values] for c in places}
-        p = {c: [(k + alpha) / (n[c] + alpha * len(values)) for k in count[c]] for c in places}
-        for c in places:
-            others = [k for k in places if k != c]
-            weights = [n[k] / sum(n[k] for k in others) for k in others]
-            mixed = np.average([p[k] for k in others], axis=0, weights=weights)
-            with np.errstate(divide="ignore"):
-                ratio = np.log(p[c]) - np.log(mixed)
-            rest = np.sum([count[k] for k in others], axis=0)
-            found[c] += told(repeat(name), values, ratio, count[c], rest)
-    return {c: sorted(each, key=lambda v: (-v[2] * v[3], -v[3])) for c, each in found.items()}
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-@pytest.mark.parametrize("between", [None, (0, 2), (2, 1)])
-@pytest.mark.parametrize("n", [1, 3, 100])
-def test_categories_are_weighed_against_the_other_classes_mixed_by_their_shares(alpha, between, n):
-    fitted = Fitted(tb.Tally.of(TABLE, Y), Recipe((tb.Categorical(alpha),)))
-    places = between or (0, 1, 2)
-    columns = {name: TABLE[name].tolist() for name in ("colour", "size")}
-    expected = by_brute_force(Y.tolist(), columns, alpha, places)
-    assert_same(most_informative(fitted, n, between), expected, n)
-    expected = by_brute_force(Y.tolist(), {"size": SIZES.tolist()}, alpha, places)
-    assert_same(most_informative(fitted, n, between, column="size"), expected, n)
-
-
 def test_estimators_are_asked_as_what_they_fitted():
     model = tb.NaiveBayes().fit(TABLE, Y)
     assert most_informative(model) == most_informative(model.fitted_) == model.most_informative()
@@ -219,10 +185,6 @@ def test_columns_that_count_are_weighed_as_scikit_learn_estimates_them(wrap, fam
         expected[c] = told(names, repeat(value), logs[c] - logs[1 - c], *counts)
     for asked in (made, made.model):
         assert_same(most_informative(asked), expected, 10)
-
-
-def test_of_one_class_nothing_tells():
-    assert informative_values(estimated(["win cash"], ["s"]), 3) == {"s": []}
 
 
 def test_a_model_that_was_stated_has_no_counts():

@@ -338,15 +338,6 @@ def test_it_counts_what_waits_from_time_to_time(monkeypatch):
     assert_same_tally(ours.fitted.tally, counted(MIXED, many))
 
 
-def test_a_test_before_learning_is_a_score_and_then_a_record():
-    ours, apart = learnt(), learnt()
-    for record, label, weight in records_of(MIXED, MIXED.examples(40, 5)):
-        expected = apart.posterior_of(record)
-        apart.learn(record, label, weight)
-        assert ours.test_then_learn(record, label, weight) == pytest.approx(expected, rel=1e-9)
-    assert_same_tally(ours.fitted.tally, apart.fitted.tally)
-
-
 def test_threads_that_learn_and_score_at_once_take_turns():
     ours, many = learnt(), [row for row in MIXED.examples(240, 6) if row[1]]
     records, sums = records_of(MIXED, many), []

@@ -158,20 +158,6 @@ def test_a_record_gets_what_its_row_gets(reader, which, record):
     agree(MODELS[which], record)
 
 
-@pytest.mark.parametrize("which", MODELS)
-def test_what_is_missing_and_what_is_absent_leaves_the_factor_out(which):
-    model = MODELS[which]
-    assert list(model.posterior_of({}).values()) == pytest.approx(model.prior.tolist(), rel=1e-9)
-    absent = model.posterior_of({"n": 0.3})
-    for name in ("t", "mail", "subject", "l", "cut"):
-        for missing in (None, np.nan, pd.NA):
-            found = model.posterior_of({"n": 0.3, name: missing})
-            assert found == pytest.approx(absent, rel=1e-12)
-    empty = model.posterior_of({"n": 0.3, "mail": ""})
-    absences = "presence" in which  # an empty text lacks all words, a missing one may have them
-    assert (empty == pytest.approx(absent, rel=1e-9)) != absences
-
-
 @pytest.mark.parametrize(("value", "which"), crossed(ODD, MODELS, every=5))
 def test_an_odd_value_gets_the_error_that_its_row_gets(which, value):
     for name in VALUES:
@@ -185,15 +171,6 @@ def test_a_record_of_numbers_gets_what_its_row_gets(which, data):
     model = NUMERIC[which]
     names = st.sampled_from(list(model.schema.names))
     agree(model, data.draw(st.dictionaries(names, numbers(-10, 10), max_size=30)))
-
-
-def test_an_unknown_name_is_an_error_with_a_hint():
-    model = MODELS["two classes"]
-    for record in ({"nn": 1.0}, {"n": 1.0, "nn": None}):
-        with pytest.raises(tb.TallyBayesError, match=r"no column 'nn'; did you mean 'n'\?"):
-            model.posterior_of(record)
-    with pytest.raises(tb.TallyBayesError, match=r"'mail'.*text was expected"):
-        model.posterior_of({"mail": 3})
 
 
 def test_names_and_thresholds_may_be_numpy_scalars():

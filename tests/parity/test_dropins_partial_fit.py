@@ -77,14 +77,6 @@ def test_a_first_batch_without_spread(first):
     assert_same_model(ours, sk.GaussianNB().fit(X, y), X)
 
 
-def test_a_great_mean_costs_no_digits():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    X = 1e6 + rng.normal(y[:, None], 1.0, (300, 2))
-    ours = in_batches(tb.GaussianNB(), X, y, edges=range(10, 300, 10))
-    assert_same_attributes(ours, sk.GaussianNB().fit(X, y))
-
-
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_classes_that_are_announced_and_not_seen(name, weighted):

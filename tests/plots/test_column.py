@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.plots import ColumnDisplay, NomogramDisplay, NormalQQDisplay
+from tallybayes.plots import ColumnDisplay, NormalQQDisplay
 from tallybayes.plots.style import style_of
 from tallybayes.rendering.words import number
 
@@ -84,16 +84,6 @@ def test_bars_are_smoothed_shares_and_the_data_has_plain_ones():
         assert display.data == pytest.approx(n / total)
         dots = [line.get_ydata() for line in display.ax_.lines if line.get_marker() == "D"]
         assert np.array(dots) == pytest.approx(n / total)
-
-
-def test_counts_are_bars_of_poisson_probabilities():
-    display = draw("visits", X=X, y=Y)
-    rates = np.array([of_class(VISITS, label).mean() for label in "abc"])
-    counts = np.array(display.places)
-    assert counts.tolist() == list(range(len(counts)))
-    assert bars(display) == pytest.approx(stats.poisson(rates[:, None]).pmf(counts))
-    n = shares(VISITS, len(counts))
-    assert display.data == pytest.approx(n / [[30], [20], [10]])
 
 
 def test_histograms_are_densities_in_the_same_bins_for_all_classes():
@@ -189,18 +179,6 @@ def test_of_many_categories_and_classes_the_most_probable_are_drawn_and_the_reco
         assert "33 more classes not drawn" in text
 
 
-def test_a_value_that_was_declared_and_never_seen_has_a_bar_and_a_place_on_the_nomogram():
-    table = {"c": ["p", "q", "p", "q", "p"]}
-    kinds = {"c": tb.Categories(("p", "q", "z"))}
-    model = tb.estimate(tb.Tally.of(table, list("aabbb"), columns=kinds))
-    display = ColumnDisplay.from_estimator(model, "c", record={"c": "z"})
-    assert display.names == ("p", "q", "z")
-    assert bars(display)[:, 2] == pytest.approx([1 / 5, 1 / 6])
-    assert display.value_place == 2
-    (row,) = NomogramDisplay.from_estimator(model, "a").panels["b"].rows
-    assert [tick.value for tick in row.ticks] == ["p", "q", "z"]
-
-
 def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
     y = np.repeat(["a", "b", "c"], 20)
     rng = np.random.default_rng(4)
@@ -210,20 +188,6 @@ def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
     assert display.likelihood[2].max() == pytest.approx(peak, rel=0.01)
     assert display.ax_.get_ylim()[1] < peak / 100
     assert any("the highest reaches" in text.get_text() for text in display.ax_.texts)
-
-
-def test_of_many_classes_the_most_probable_are_drawn_to_their_tops(monkeypatch):
-    monkeypatch.setattr("tallybayes.plots.column.CELLS_AT_ONCE", 1000)
-    y = np.arange(90).repeat(3)
-    model = tb.NaiveBayes().fit({"x": y + np.tile([-0.01, 0.0, 0.01], 90)}, y)
-    display = ColumnDisplay.from_estimator(model, "x", record={"x": 42.004})
-    assert 42 in display.drawn
-    assert len(display.drawn) == len(display.likelihood) == 7
-    for c, curve, line in zip(display.drawn, display.likelihood, display.ax_.lines, strict=False):
-        expected = stats.norm(c, 0.01).pdf(np.array(display.places))
-        assert curve == pytest.approx(expected, rel=1e-6)
-        assert curve.max() == pytest.approx(stats.norm.pdf(0.0) / 0.01)
-        assert line.get_ydata() == pytest.approx(curve)
 
 
 def test_a_column_that_says_nothing_is_drawn_as_a_sentence():

@@ -76,15 +76,6 @@ def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_no
         assert display.probability() == p
 
 
-def test_a_missing_value_has_the_points_of_no_evidence():
-    display = NomogramDisplay.from_estimator(loan(), "Yes", record={"refund": "No"})
-    panel, reading = display.panels["No"], display.read()["No"]
-    for row, mark in zip(panel.rows, reading.marks, strict=True):
-        if row.column != "refund":
-            assert mark.points == pytest.approx(-panel.scale * row.lowest)
-    assert sum("missing" in text.get_text() for text in display.axes_[0].texts) == 2
-
-
 def test_rulers_and_marks_are_where_they_should_be():
     record = {"refund": "No", "status": "S", "income": 95.0}
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)
@@ -118,18 +109,6 @@ def test_numbers_have_ticks_up_where_the_evidence_rises_and_down_where_it_falls(
         assert any(said in text.get_text() for text in display.axes_[0].texts)
 
 
-def test_numbers_stay_within_what_was_observed_and_counts_are_whole(undrawn):
-    rng = np.random.default_rng(0)
-    y = np.repeat(["a", "b"], 100)
-    X = {"area": rng.exponential(np.repeat([1.0, 3.0], 100)), "visits": rng.poisson(3, 200) + 200}
-    model = tb.NaiveBayes(columns={"visits": tb.Poisson()}).fit(X, y)
-    area, visits = sorted(NomogramDisplay.from_estimator(model).panels["a"].rows, key=str)
-    assert all(X["area"].min() <= tick.value <= X["area"].max() for tick in area.ticks)
-    assert all(float(tick.value).is_integer() for tick in visits.ticks)
-    for row in (area, visits):
-        assert -6.0 <= row.lowest < row.highest <= 6.0
-
-
 def test_what_rules_a_class_out_is_an_arrow_and_told():
     display = NomogramDisplay.from_estimator(loan(alpha=0), "Yes", record={"refund": "Yes"})
     assert -math.inf in [mark.points for mark in display.read()["No"].marks]
@@ -147,15 +126,6 @@ def test_what_no_class_allows_gets_the_prior_and_is_said(undrawn):
     display = NomogramDisplay.from_estimator(model, record="win lunch")
     assert "what neither ham nor spam allows; the probability of ham is 0.5" in display.alt_text
     assert "1 column has no line" in display.alt_text  # a text has too many words for one
-
-
-def test_classes_far_apart_and_without_spread_have_lines_with_names():
-    rng = np.random.default_rng(0)
-    for x in (rng.normal(np.repeat([0.0, 1000.0], 50), 1e-3), np.repeat([1.0, 2.0], 50)):
-        model = tb.GaussianNB().fit(x[:, None], np.repeat(["a", "b"], 50))
-        display = NomogramDisplay.from_estimator(model, "a", record=x[:1])
-        assert display.panels["b"].rows[0].ticks
-        assert display.probability() == 1.0
 
 
 def test_every_other_class_has_a_panel_few_are_drawn_and_the_record_is_explained_once(monkeypatch):

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
 from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 
@@ -215,22 +214,6 @@ def test_the_winning_class_is_drawn_so_that_the_distance_is_the_calibration_erro
     assert display.reliability.error == pytest.approx(error, abs=1e-12)
     assert f"(mean distance {error:.4f})" in legend(display)[0]
     assert "winning class" in display.alt_text
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_intervals_are_wilsons_of_the_effective_number_of_rows(weighted):
-    y, proba = two_classes(300)
-    weights = weights_of(300) if weighted else np.ones(300)
-    display = ReliabilityDisplay.from_predictions(
-        y, proba, positive="yes", sample_weight=weights if weighted else None
-    )
-    p, z = proba[:, 1], stats.norm.ppf(0.975)
-    for k in np.flatnonzero(display.reliability.rows):
-        inside = (p > k / 15) & (p <= (k + 1) / 15) | ((k == 0) & (p == 0.0))
-        n = weights[inside].sum() ** 2 / (weights[inside] ** 2).sum()
-        share = np.average((y == "yes")[inside], weights=weights[inside])
-        roots = np.roots([1 + z * z / n, -(2 * share + z * z / n), share**2]).real
-        assert sorted(display.limits[:, k]) == pytest.approx(sorted(roots), abs=1e-9)
 
 
 @pytest.mark.parametrize("how", ["temperature", "weights"])

@@ -11,7 +11,6 @@ import tallybayes as tb
 from explanations.cases import fitted
 from plots.scored_rows import loan
 from tallybayes.explanations import explain
-from tallybayes.model.calibration import Calibration
 from tallybayes.plots import ColumnDisplay, NomogramDisplay, WaterfallDisplay
 
 
@@ -53,13 +52,6 @@ def test_bars_hang_on_each_other_and_the_last_one_is_the_total():
     assert drawn[-1] == pytest.approx((0.0, contrast.total))
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert names == ["prior", "income = 95", "status = S", "refund = No", "total"]
-
-
-def test_the_prior_has_its_exponent():
-    tally = tb.Tally.of({"x": ["red", "red", "green"]}, ["a", "b", "b"])
-    model = tb.estimate(tally, calibration=Calibration("weights", prior=0.5))
-    display = WaterfallDisplay.from_estimator(model, {"x": "red"}, "b", "a")
-    assert (display.steps[0].name, display.steps[0].bits) == ("prior ^ 0.5", pytest.approx(0.5))
 
 
 def test_odds_and_probability_are_told():
@@ -133,16 +125,6 @@ def test_a_record_that_neither_class_allows_is_said_to_be():
         assert "Both classes are impossible" in display.alt_text
 
 
-def test_what_cannot_be_drawn_is_refused():
-    for match, record, options in (
-        ("did you mean 'Yes'", {"refund": "No"}, {"one": "yes"}),
-        ("a mapping", 3, {}),
-        ("most is 0", {"refund": "No"}, {"most": 0}),
-    ):
-        with pytest.raises(tb.TallyBayesError, match=match):
-            WaterfallDisplay.from_estimator(loan(), record, **options)
-
-
 @pytest.mark.parametrize("letter", ["W", "x y "])
 def test_what_is_left_out_stays_within_the_picture(letter):
     table = {f"{letter * 30} {k}": ["u", "v", "u", "v"] for k in range(7)}
@@ -163,14 +145,3 @@ def test_a_record_may_be_a_row_of_a_table():
     nomogram = NomogramDisplay.from_estimator(model, "a", record=X.iloc[0])
     assert nomogram.probability() == pytest.approx(nomogram.probability(X.iloc[0]))
     assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0
-
-
-def test_more_columns_than_are_drawn_may_rule_out_both_classes():
-    columns = {f"{side}{k}": [*"xxyy"] for k in range(16) for side in "ab"}
-    model = tb.NaiveBayes(alpha=0).fit(columns, ["one", "one", "two", "two"])
-    record = {name: "x" if name[0] == "a" else "y" for name in columns}
-    display = WaterfallDisplay.from_estimator(model, record)
-    rest = [step for step in display.steps if step.name.endswith(" more")]
-    assert sorted(step.bits for step in rest) == [-math.inf, math.inf]
-    assert sum(int(step.name.split()[0]) for step in rest) == 32 - 12
-    assert "Both classes are impossible" in display.alt_text

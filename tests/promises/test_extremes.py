@@ -1,10 +1,14 @@
-"""Numbers at the edge of what can be computed: right, or refused by name."""
+"""Numbers and names at the edge of what can be computed: right, or refused by name."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tallybayes as tb
+from plain_model import train
+from tallybayes import workflows
 from tallybayes.families.gaussian import all_rows
+from tallybayes.sources import open_rows
 
 ROWS = {"x": [0.0, 1.2e154, 1e153, 2e153]}
 
@@ -77,21 +81,6 @@ def test_an_error_of_leave_one_out_names_the_column():
         np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
 
 
-def test_unstated_and_stated_smoothing_are_different():
-    assert tb.Categorical() != tb.Categorical(alpha=1.0)
-    rows, labels = {"c": ["r", "r", "b"]}, ["p", "p", "q"]
-    own, left = (
-        tb.NaiveBayes({"c": family}, alpha=5.0).fit(rows, labels).predict_proba({"c": ["r"]})[0, 0]
-        for family in (tb.Categorical(alpha=1.0), tb.Categorical())
-    )
-    # 2/3 x (2 + a) / (2 + 2a) against 1/3 x a / (1 + 2a)
-    for found, a in ((own, 1.0), (left, 5.0)):
-        p, q = 2 / 3 * (2 + a) / (2 + 2 * a), 1 / 3 * a / (1 + 2 * a)
-        assert found == pytest.approx(p / (p + q))
-    with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
-        tb.Categorical(alpha=1.0, m=2)
-
-
 def test_the_moments_of_all_classes_together_are_those_of_all_rows():
     rng = np.random.default_rng(2)
     y = np.arange(4000) % 500
@@ -108,13 +97,6 @@ def test_a_record_of_a_wide_model_may_hold_its_label():
     model = tb.estimate(tally)
     record = {f"x{k}": 0.1 for k in range(200)}
     assert model._record_scorer({**record, "label": 1}) == model._record_scorer(record) is not None
-
-
-def test_classes_of_two_rows_are_left_out_as_new_fits_say():
-    rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(12), 2)
-    x = rng.normal(size=24) + y
-    assert_left_out_as_by_new_fits("gaussian", {"x": x}, y, (0, 7, 23))
 
 
 def test_poisson_leaves_rows_out_where_a_class_has_no_values():
@@ -143,3 +125,19 @@ def test_names_of_ten_thousand_characters_bury_neither_messages_nor_tables():
         with pytest.raises(tb.TallyBayesError, match="column") as error:
             model.predict(table)
         assert len(str(error.value)) < 1_000
+
+
+def test_labels_from_two_to_the_63_on_are_learnt_and_predicted(tmp_path):
+    large = pa.array([18446744073709551615, 7] * 10, pa.uint64())
+    table = pa.table({"x": [1.0, 9.0] * 10, "y": large})
+    stored = train(table, "y").stored
+    done = workflows.predict(stored, table.select(["x"]), tmp_path / "out.csv")
+    assert dict(done.classes) == {7: 10, 18446744073709551615: 10}
+    assert b"18446744073709551615" in (tmp_path / "out.csv").read_bytes()
+
+
+def test_carriage_returns_in_names_are_read_as_they_were_written(tmp_path):
+    stored = train({"x": [1.0, 9.0] * 10, "y": ["p\r", "q"] * 10}, "y").stored
+    out = tmp_path / "out.csv"
+    workflows.predict(stored, {"x": [1.0], "a\r1": ["k"]}, out, proba=True, keep=["a\r1"])
+    assert open_rows(out).names == ("a\r1", "prediction", "P(p\r)", "P(q)")

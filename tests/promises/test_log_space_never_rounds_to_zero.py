@@ -37,11 +37,3 @@ def test_a_count_of_zero_of_what_is_impossible_says_nothing():
     model = tb.NaiveBayes("multinomial", alpha=0).fit(X, ["a", "a", "b"])
     assert model.predict_proba(np.array([[1, 0], [0, 1]])).tolist() == [[1.0, 0.0], [0.0, 1.0]]
     np.testing.assert_allclose(model.predict_proba(np.array([[0, 0]])), [[2 / 3, 1 / 3]])
-
-
-def test_where_every_class_is_impossible_the_posterior_is_the_prior():
-    rows = {"x": ["u", "u", "v"], "z": ["s", "s", "t"]}
-    model = tb.NaiveBayes("categorical", alpha=0).fit(rows, ["a", "a", "b"])
-    with pytest.warns(tb.TallyBayesWarning, match="impossible in every class"):
-        found = model.predict_proba({"x": ["u", "u"], "z": ["t", "s"]})
-    np.testing.assert_allclose(found, [[2 / 3, 1 / 3], [1.0, 0.0]])

@@ -16,6 +16,8 @@ from tallybayes import plots
 from tallybayes.families import registry
 from tallybayes.kinds import register_kind
 from tallybayes.model import most_informative
+from tallybayes.modelfile import Provenance, Stored
+from tallybayes.report.inspection import inspect_model
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
@@ -164,6 +166,14 @@ def test_the_other_columns_have_informative_values(model):
 
 def test_a_diagnosis_names_it(model):
     assert "Laplace" in str(model.diagnose(X, Y))
+
+
+def test_its_numbers_are_shown(model):
+    stored = Stored(model.fitted_, Provenance.now(None, N))
+    (table,) = (each.table for each in inspect_model(stored).tables if "income" in each.columns)
+    assert table.rows[0][table.heads.index("centre")] == pytest.approx(
+        X["income"][Y == "no"].mean()
+    )
 
 
 def test_it_is_stored_and_read(model, tmp_path):

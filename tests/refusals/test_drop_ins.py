@@ -111,21 +111,6 @@ def test_negative_values_are_refused(name, form):
         ours.cross_val(form(X - 1), y, folds=3)
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4])
-def test_priors_of_another_number_of_classes(name, prior):
-    X, y = data(name)
-    parameters = {"priors" if name == "GaussianNB" else "class_prior": prior}
-    assert_same_error(name, lambda each: each.fit(X, y), **parameters)
-    assert_same_error(name, lambda each: each.partial_fit(X, y, [0, 1, 2]), **parameters)
-
-
-@pytest.mark.parametrize("prior", [[0.5, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.1, 0.1, 0.1]])
-def test_priors_that_are_none(prior):
-    X, y = data("GaussianNB")
-    assert_same_error("GaussianNB", lambda each: each.fit(X, y), priors=prior)
-
-
 @pytest.mark.parametrize("name", DISCRETE)
 @pytest.mark.parametrize("prior", [[-0.5, 1.0, 0.5], [0.0, 0.0, 0.0]])
 def test_a_class_prior_that_is_none_is_refused(name, prior):

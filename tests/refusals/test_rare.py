@@ -34,6 +34,7 @@ MISTAKES = {
         lambda: tb.MultinomialNB().fit(HUGE.toarray(), [0, 0]), "'x0' .* too large to add up"),
     "half a surrogate pair": (lambda: tb.Idf({"\ud800": 1.0}), "half a surrogate pair"),
     "weights that are no Idf": (lambda: tb.Words(idf={"a": 1.0}), r"Idf\(\{word: weight, ...\}\)"),
+    "a file of something else": (lambda: tb.load(b"a,b\n1,2\n"), "is not a model file"),
     "kinds of other columns": (
         lambda: tb.Schema.of(["x", "x"], [tb.Numeric()] * 2), "distinct names"),
 }  # fmt: skip

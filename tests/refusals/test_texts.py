@@ -77,13 +77,9 @@ def test_wrong_labels_and_weights_are_refused(mistake, idf):
 A_LIST = "give a list of words, for example"
 OPTIONS = {
     "event, misspelled": ({"event": "multinomal"}, "event is 'multinomal'; did you mean 'multino"),
-    "tokens, misspelled": ({"tokens": "word"}, "tokens is 'word'; did you mean 'words'"),
-    "ngrams as a number": ({"ngrams": 2}, r"ngrams is 2; give the shortest.* \(1, 2\)"),
-    "stop words by language": ({"stop_words": "english"}, f"stop_words is 'english'; {A_LIST}"),
     "a vocabulary as text": ({"vocabulary": "win rich"}, f"vocabulary is 'win rich'; {A_LIST}"),
     "min_df that no word has": ({"min_df": 50}, "min_df=50 asks for at least 50 documents"),
     "alpha by name": ({"alpha": "bernoulli"}, "alpha is 'bernoulli'; it must be a number"),
-    "complement without alpha": ({"alpha": 0, "event": "complement"}, "needs alpha > 0"),
     "prior": ({"prior": "unifrom"}, "prior is 'unifrom'; use 'empirical', 'smoothed', 'uniform'"),
     "prior of another class": ({"prior": {"spam": 1.0}}, "no prior is stated for class 'ham'"),
     "positive": ({"positive": "span"}, "positive class 'span' is not a class; did you mean 'spam'"),

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from tallybayes.rendering import Document, Formulas, Heading, Part, Renderable, Table, words
 from tallybayes.rendering.document import markdown_text
 from tallybayes.rendering.formula import equation, latex_text, number, product, rounded
-from tallybayes.rendering.words import FORMATS, class_name, label, labels, listed, plain, tallied
+from tallybayes.rendering.words import FORMATS, class_name, label, labels, listed, tallied
 
 HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
 
@@ -172,17 +171,6 @@ def test_every_format_writes_usual_numbers(name: str) -> None:
     for x in (0, 1, 0.5, 1e-9, 12345.678, math.inf):
         if name != "probability" or x <= 1:
             assert FORMATS[name](x)
-
-
-def test_plain_keeps_what_json_knows() -> None:
-    assert plain([None, True, 3, "a", np.float64(0.5), np.arange(2)]) == [
-        None,
-        True,
-        3,
-        "a",
-        0.5,
-        [0, 1],
-    ]
 
 
 @pytest.mark.parametrize(

@@ -40,20 +40,6 @@ def few(monkeypatch):
     monkeypatch.setattr(contents, "MOST_ROWS", 30)
 
 
-def test_what_is_judged_is_what_the_estimator_says(frame, model):
-    some = frame.iloc[20:]
-    X, y = features(some), some["label"]
-    weights = np.arange(len(some)) % 3
-    found, sample = evaluate(model.fitted_, model.source_of(X), y, weights)
-    classes = np.array(model.classes_, dtype=object)
-    assert (classes[found.true] == y.to_numpy()).all()
-    assert (classes[found.predicted] == model.predict(X)).all()
-    np.testing.assert_allclose(found.proba, model.predict_proba(X), rtol=1e-9)
-    assert found.weights.tolist() == weights.tolist()
-    assert sample.places.tolist() == list(range(len(some)))
-    assert found.held_out == "test set"
-
-
 def test_rows_that_were_learned_from_are_judged_by_the_model_of_all_others(frame, model):
     X, y = features(frame), frame["label"]
     found, _ = evaluate(model.fitted_, model.source_of(X), y)

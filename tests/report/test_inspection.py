@@ -3,9 +3,7 @@
 import json
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
-from statistics import fmean, pvariance, variance
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import given, strategies as st
 import tallybayes as tb
 from lectures import test_loan as loan, test_spam as mails
 from tallybayes import families
-from tallybayes.families import Family, Parameters
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored
@@ -47,33 +44,7 @@ def fractions(found, name):
     return {line: [f.exact for f in cells.values()] for line, cells in lines(found, name).items()}
 
 
-def rows_of(label, values=None, labels=loan.CHEAT):
-    return [v for v, y in zip(values, labels, strict=True) if y == label]
-
-
 class TestTheLoans:
-    @pytest.mark.parametrize(
-        ("family", "no", "yes"),
-        [
-            (tb.Categorical(), "(4 + 1)/(7 + 3) = 1/2 = 0.5", "(0 + 1)/(3 + 3) = 1/6 = 0.1667"),
-            (tb.Categorical(0), "4/7 = 0.5714", "0/3 = 0"),
-            (loan.EXERCISE, "(4 + 2)/(7 + 3) = 3/5 = 0.6", "(0 + 1)/(3 + 3) = 1/6 = 0.1667"),
-        ],
-        ids=["smoothed", "unsmoothed", "m-estimate"],
-    )
-    def test_a_likelihood_shows_its_working(self, family, no, yes):
-        married = lines(look(loan.loans(), family), "status")["Married"]
-        assert {label: str(formula) for label, formula in married.items()} == {"No": no, "Yes": yes}
-
-    @pytest.mark.parametrize(("ddof", "spread"), [(1, variance), (0, pvariance)])
-    def test_moments_are_those_of_the_rows(self, ddof, spread):
-        found = look(loan.loans(), tb.Gaussian(ddof=ddof))
-        for label, each in lines(found, "income").items():
-            values = rows_of(label, loan.TABLE["income"])
-            expected = [len(values), fmean(values), spread(values) ** 0.5, spread(values)]
-            assert list(each.values()) == pytest.approx(expected, rel=1e-12)
-        assert ("the variance divides by n - 1" in str(found)) is (ddof == 1)
-
     def test_the_text_shows_what_a_reader_looks_for(self):
         text = str(look(loan.loans()))
         for part in (
@@ -137,26 +108,9 @@ class TestWords:
         assert next(iter(not_spam)) == "dinner"
         assert "14 words are used" in str(found)
 
-    def test_bernoulli_words_are_shares_of_the_documents_and_as_many_as_asked_for(self):
-        text = tb.Text(event="bernoulli")
-        found = look(tb.Tally.of(MAILS, mails.LABELS, columns={"mail": text}), text, words=6)
-        assert [len(each.table.rows) for each in found.tables] == [6, 6]
-        spam = {row[0]: row[1] for row in found.tables[1].table.rows}
-        assert str(spam["lottery"]) == "(2 + 1)/(3 + 2) = 3/5 = 0.6"
-
     def test_one_class_has_none(self):
         found = look(tb.Tally.of({"mail": ["hi you"]}, ["a"], columns={"mail": tb.Text()}))
         assert found.tables[0].table.rows == ()
-
-
-def test_intervals_are_named_by_their_edges():
-    ages, labels = [12, 15, 40, 52, 70, 81, 18], [*"nnyynny"]
-    tally = tb.Tally.of({"age": ages}, labels, columns={"age": tb.Bins(edges=(18, 65))})
-    assert fractions(look(tally), "age") == {
-        "(-inf, 18]": [Fraction(3, 7), Fraction(2, 6)],
-        "(18, 65]": [Fraction(1, 7), Fraction(3, 6)],
-        "(65, inf)": [Fraction(3, 7), Fraction(1, 6)],
-    }
 
 
 def test_what_is_unusual_of_numbers_is_said():
@@ -340,29 +294,6 @@ def test_every_family_is_inspected():
     }
     tried = {type(family_of(Fits(s).fitted, name)) for s in SETTINGS for name in s.names}
     assert every <= tried
-
-
-@dataclass(frozen=True, eq=False)
-class LaplaceParameters(Parameters):
-    centre: np.ndarray
-    width: np.ndarray
-
-    def log_prob(self, block):
-        away = np.abs(block[:, :, None] - self.centre.T) / self.width.T
-        return np.where(np.isnan(away), 0.0, -away - np.log(2.0 * self.width.T))
-
-
-class Laplace(Family, frozen=True):
-    kind = tb.Numeric()
-
-    def estimate(self, counted, info):
-        return LaplaceParameters(counted.mean, np.sqrt(counted.m2 / counted.weight / 2.0))
-
-
-def test_a_family_of_ones_own_shows_its_numbers():
-    tally = tb.Tally.of({"x": [1.0, 3.0, 5.0, 9.0]}, list("aabb"))
-    found = look(tally, Laplace())
-    assert lines(found, "x")["a"] == {"n": 2.0, "centre": 2.0, "width": pytest.approx(0.5**0.5)}
 
 
 def test_views_joints_weights_and_constants_are_shown():

@@ -367,14 +367,6 @@ def test_unusual_models_have_a_report_with_data_and_without(make, said):
     assert said in read(model_report(fitted, **judged(fitted, X, y))).text
 
 
-def test_saving_replaces_a_file_whole(tmp_path, page):
-    file = tmp_path / "report.html"
-    file.write_text("old")
-    page.save(file)
-    assert file.read_text(encoding="utf-8") == page.html
-    assert list(tmp_path.iterdir()) == [file]
-
-
 def test_the_fingerprint_is_that_of_the_model_file(tmp_path):
     import hashlib
 

@@ -20,7 +20,7 @@ import tallybayes as tb
 from tallybayes import workflows
 from tallybayes.model import Learner
 from tallybayes.model.specification import ModelSpec, parse_column
-from tallybayes.modelfile import Stored, dump_bytes, load
+from tallybayes.modelfile import dump_bytes, load
 from tallybayes.sources import ReadOptions, as_source
 from tallybayes.sources.dates import laid_out
 from tiers import scaled
@@ -242,17 +242,6 @@ def test_files_of_each_format_give_the_model_of_the_table(form, plain, tmp_path)
     assert stored.fitted.model.posterior_of(typed)["late"] > 0.5
 
 
-def test_specifications_are_judged_and_tuned_on_files_of_dates(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(csv_file() + b"\n1,2024-02-31,late")
-    read = ReadOptions(bad_rows="skip")
-    found = workflows.evaluate(ModelSpec(plain=True), path, "y", folds=3, read=read)
-    assert found.rejected.count == 1
-    assert found.to_dict()["scores"]["accuracy"] > 0.95
-    tuned = workflows.tune_spec(path, "y", ModelSpec(plain=True), {"alpha": [0.1, 1]}, read=read)
-    assert tuned.stored.fitted.tally.schema.inputs == ("x", "when")
-
-
 @pytest.mark.parametrize("plain", [True, False])
 def test_the_word_may_be_typed(plain, tmp_path):
     path = tmp_path / "a.csv"
@@ -273,10 +262,5 @@ def test_rows_of_files_that_hold_no_date_are_bad_rows(tmp_path):
     read = ReadOptions(bad_rows="skip")
     trained = workflows.train(path, "y", ModelSpec(plain=True), read=read)
     assert trained.stored.fitted.tally.rows.sum() == N - 1
-    assert trained.rejected.count == 1
-
-
-def test_a_model_file_that_claims_dates_it_has_no_parts_of_is_refused():
-    stored = workflows.train(io.BytesIO(csv_file()), "y", ModelSpec(plain=True)).stored
-    assert isinstance(stored, Stored)
-    assert load(dump_bytes(stored)).fitted.tally.schema.dates == (("when", ""),)
+    judged = workflows.evaluate(ModelSpec(plain=True), path, "y", folds=2, read=read)
+    assert trained.rejected.count == judged.rejected.count == 1

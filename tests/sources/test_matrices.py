@@ -59,16 +59,6 @@ def test_a_matrix_counts_like_a_table_of_its_columns_and_lists_of_its_rows(kind)
     same_tally(tally(on, KINDS[kind]), tally(on.astype(int), KINDS[kind]), exact)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_scores_every_layout_alike(kind):
-    model = tb.estimate(tally(WHOLE, KINDS[kind]))
-    expected = model.joint_log_likelihood(WHOLE)
-    for layout in LAYOUTS.values():
-        for dtype in ("f8", "f4", "i4", "u1"):
-            got = model.joint_log_likelihood(layout(WHOLE.astype(dtype)))
-            np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == "f4" else 1e-12)
-
-
 def test_an_array_of_text_is_categories():
     x = np.array([["a", "p"], ["b", "p"], ["a", "q"]])
     assert tb.Tally.of(x, [0, 1, 1]) == tb.Tally.of({"x0": x[:, 0], "x1": x[:, 1]}, [0, 1, 1])

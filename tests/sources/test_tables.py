@@ -13,14 +13,6 @@ import tallybayes as tb
 from tallybayes.sources import ArrowColumn, arrow_memory
 
 
-def test_the_values_of_pandas_categories_count_although_unseen():
-    status = pd.Categorical(["x", "y", "x"], categories=["z", "y", "x", "w"])
-    model = tb.estimate(tb.Tally.of(pd.DataFrame({"c": status}), ["a", "b", "a"]))
-    # K = 4: (2 + 1) / (2 + 4) for x and 1 / 6 for each of the others
-    table = np.exp(model.factors[0].parameters.log_probabilities)
-    np.testing.assert_allclose(table, [[1 / 6, 3 / 6, 1 / 6, 1 / 6], [1 / 5, 1 / 5, 2 / 5, 1 / 5]])
-
-
 def test_a_polars_categorical_declares_no_value_that_does_not_occur_in_it():
     pl.Series(["left over from elsewhere"], dtype=pl.Categorical)  # the pool is shared
     whole = pl.DataFrame({"c": ["x", "y", "z", "x"]}, schema={"c": pl.Categorical})
@@ -58,24 +50,6 @@ def test_large_integers_with_a_gap_are_numbers_like_those_without():
     assert tally.blocks[0].mean.tolist() == [[1.0], [(2.0**60 + 4) / 2]]
 
 
-@pytest.mark.parametrize(
-    ("labels", "classes"),
-    [
-        (np.array([-128, 127, 0], np.int8), (-128, 0, 127)),
-        (np.array([200, 255, 0], np.uint8), (0, 200, 255)),
-        (np.array([2**64 - 1, 0, 1], np.uint64), (0, 1, 2**64 - 1)),
-        (np.array([2**40, 0, -5]), (-5, 0, 2**40)),
-        ([True, False, True], (False, True)),
-        ([2.5, -1.0, 2.5], (-1.0, 2.5)),
-        (pd.array([3, 1, 3], dtype="Int64"), (1, 3)),
-    ],
-)
-def test_classes_are_sorted_plain_values(labels, classes):
-    tally = tb.Tally.of({"c": [1.0, 2.0, 3.0]}, labels)
-    assert tally.classes == classes
-    assert {type(label) for label in tally.classes} == {type(label) for label in classes}
-
-
 def test_intervals_are_refused_with_a_way_out():
     table = pd.DataFrame({"age": pd.cut([1, 2, 3, 4], 2)})
     with pytest.raises(tb.TallyBayesError, match=r"column 'age' holds .*\.astype\(str\)"):
@@ -98,12 +72,6 @@ UNREADABLE = {
 def test_what_no_library_can_read_is_named(count, what):
     with pytest.raises(tb.TallyBayesError, match=what):
         count()
-
-
-def test_missing_columns_are_counted_and_a_close_name_is_suggested():
-    model = tb.estimate(tb.Tally.of({"age": [1.0, 2.0], "city": ["a", "b"]}, [0, 1]))
-    with pytest.raises(tb.TallyBayesError, match=r"'age' is missing \(and 1 more\).*mean 'Age'\?"):
-        model.predict({"Age": [1.0]})
 
 
 NUMBERS = [pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()]
@@ -136,12 +104,6 @@ def test_categories_that_are_decimals_are_numbers():
     column = pa.array([1, None, 2, 1], pa.decimal128(5, 2))
     found = ArrowColumn("x", column).codes(slice(0, 4))
     assert [None if code < 0 else found.labels[code] for code in found.codes] == [1, None, 2, 1]
-
-
-def test_texts_and_numbers_become_arrow_arrays():
-    assert arrow_memory.from_texts(["a", "", "größer"]).to_pylist() == ["a", "", "größer"]
-    assert arrow_memory.from_numbers(np.array([1.5, -2.0])).to_pylist() == [1.5, -2.0]
-    assert arrow_memory.from_numbers(np.arange(6)[::2]).to_pylist() == [0, 2, 4]
 
 
 def test_decimals_of_python_are_numbers_as_those_of_arrow():

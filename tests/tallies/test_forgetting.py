@@ -89,26 +89,11 @@ def test_a_weight_lost_in_rounding_is_refused_and_not_returned(schema, heavy):
         assert left.blocks[0].weight.item() == pytest.approx(0.1, rel=1e-9)
 
 
-@pytest.mark.parametrize("large", [10**6, 10**12, 10**13, 10**15])
-def test_a_whole_count_beside_a_huge_one_stays_exact(large):
-    whole = tally(COUNTS, [5, large], "aa")
-    assert whole - tally(COUNTS, [large], "a") == tally(COUNTS, [5], "a")
-
-
 def test_fractions_that_leave_rounding_error_leave_zero():
     some = tally(COUNTS, [0.1, 0.2, 0.3, 0.0], "aaaa")
     for value in (0.3, 0.1, 0.2):
         some.forget({"visits": [value]}, ["a"])
     assert some == tally(COUNTS, [0.0], "a")
-
-
-def test_weights_that_are_fractions_come_back_to_1e_12():
-    weights = [0.1, 0.2, 0.3, 0.7]
-    whole = tally(WORDS, ["x", "x", "y", "x"], "aaab", weights)
-    left = whole - tally(WORDS, ["x", "x"], "ab", [0.2, 0.7])
-    assert left.classes == ("a",)
-    np.testing.assert_allclose(left.weight, [0.4], rtol=1e-12)
-    np.testing.assert_allclose(left.blocks[0].weight, [[0.1, 0.3]], rtol=1e-12)
 
 
 def test_the_last_value_of_a_column_goes_while_its_rows_stay():

@@ -80,14 +80,6 @@ def test_a_tally_and_something_else_do_not_add_up(loan):
     assert loan != 1
 
 
-@pytest.mark.parametrize("values", [[-(2**63), 2**63 - 1, 0], [0, 10**15, 7], [-5, 3, -5]])
-def test_integers_of_any_size_are_categories(values):
-    schema = tb.Schema.of(("x0",), [tb.Categories()])
-    tally = tb.Tally.of(np.array(values)[:, None], ["a"] * 3, schema=schema)
-    assert tally.blocks[0].labels == (tuple(sorted(set(values))),)
-    assert tally.blocks[0].rows.sum() == 3
-
-
 def test_a_rare_integer_that_comes_late_is_counted():
     X = np.zeros((5000, 2), np.int64)
     X[4999] = [17, -4]

@@ -68,15 +68,6 @@ def test_nasty_texts_are_read_as_python_reads_them(name, tokens):
         assert compiled_bags(words, [text]) == plain_bags(words, [text])
 
 
-@pytest.mark.parametrize("size", [1, 2, 13, 14, 15, 16, 17, 31, 32, 33, 1000])
-def test_long_words_make_long_pairs(size):
-    rng = np.random.default_rng(size)
-    letters = ["".join(rng.choice(list("abé"), size)) for _ in range(8)]
-    text = " ".join(rng.choice(letters, 300))
-    words = Words("whitespace", (1, 5))
-    assert compiled_bags(words, [text]) == defined_bags(words, [text])
-
-
 @pytest.mark.parametrize("n", [255, 256, 257, 511, 512, 513, 1024, 70_000])
 def test_the_table_of_terms_grows_in_the_middle_of_a_piece(n):
     """It begins with room for 512; terms keep the numbers that they had."""
@@ -89,14 +80,6 @@ def test_the_table_of_terms_grows_in_the_middle_of_a_document():
     few_but_long = [chr(97 + k) * 50_000 for k in range(20)]
     for texts in (["short one", text, "short one"], [text, text + " more"], few_but_long):
         assert compiled_bags(words, texts) == defined_bags(words, texts)
-
-
-def test_unicode_may_begin_late():
-    """Its tables are made when the first such document comes, in whatever piece that is."""
-    texts = ["plain ascii"] * 1000 + ["ÄPFEL ΟΔΟΣ"] + ["plain again"] * 1000
-    expected = [Counter(text.lower().split()) for text in texts]
-    for bounds in (None, np.array([1000, 1001, 2001]), np.array([7, 1005, 2001])):
-        assert compiled_bags(Words(), texts, bounds=bounds) == expected
 
 
 @pytest.mark.parametrize("read_them", READERS)

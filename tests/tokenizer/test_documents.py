@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from tallybayes import Words
 from tallybayes.errors import TallyBayesError
-from tallybayes.tokenizer import Documents, Terms
+from tallybayes.tokenizer import Documents
 from tokenizer.readers import HARD, compiled_bags, plain_bags, some_words, texts, whole
 
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
@@ -115,27 +115,6 @@ def test_a_row_that_is_no_text_is_named(rows, row, kind):
         Documents(rows, "column 'x'", 100)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        np.array(["Ab cd", "Éf", ""]),
-        np.array(["Ab cd", "Éf", ""], object),
-        np.array(["Ab cd", "-", "Éf", "-", "", "-"], object)[::2],
-        [np.str_("Ab cd"), "Éf", ""],
-        [b"Ab cd", bytearray("Éf".encode()), b""],
-        np.array([b"Ab cd", "Éf".encode(), b""]),
-        ("Ab cd", "Éf", ""),
-        pd.Series(["Ab cd", "Éf", ""], index=[5, 6, 7]),
-        pd.Series(["Ab cd", "Éf", ""], dtype=object),
-        pa.array(["Ab cd", "Éf", ""]),
-    ],
-    ids=lambda rows: f"{type(rows).__name__} {getattr(rows, 'dtype', '')}",
-)
-def test_sequences_of_all_kinds(rows):
-    assert Documents(rows).strings() == ["Ab cd", "Éf", ""]
-    assert compiled_bags(Words(), Documents(rows)) == [{"ab": 1, "cd": 1}, {"éf": 1}, {}]
-
-
 @given(st.lists(texts, max_size=6))
 def test_halves_of_surrogate_pairs_are_replaced_and_nothing_else(rows):
     assert Documents(rows).strings() == [whole(text) for text in rows]
@@ -146,13 +125,3 @@ def test_reading_leaves_the_texts_as_they_were():
     before = rows.copy()
     compiled_bags(Words(strip_accents=True), Documents(rows))
     assert all(new is old for new, old in zip(rows, before, strict=True))
-
-
-def test_rows_in_any_order_and_more_than_once():
-    rows = np.array([4, 0, 0, 3, 8, 1])
-    for documents in (TEXTS, Documents(chunked(TEXTS, pa.string(), [2, 5]))):
-        every = plain_bags(Words(min_length=1), documents)
-        expected = [every[row] for row in rows]
-        known = Terms.of(sorted({term for bag in every for term in bag}))
-        for read in (plain_bags, compiled_bags):
-            assert read(Words(min_length=1), documents, known, rows=rows) == expected

@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from tallybayes import Words
 from tallybayes.kernels.choice import load_text
-from tallybayes.tokenizer import terms as module
-from tallybayes.tokenizer.terms import Terms
+from tallybayes.tokenizer import Terms, terms as module
 from tokenizer.readers import compiled_bags, plain_bags, read, reader_of
 
 load_text()

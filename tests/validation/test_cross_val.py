@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn.naive_bayes as sk
 from scipy.sparse import csr_array
@@ -26,7 +24,6 @@ ROWS = 30
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 3, ROWS)
 Y[:3] = range(3)
-GROUPS = np.arange(ROWS) // 5
 NUMBERS = RNG.normal(size=(ROWS, 3)) + Y[:, None]
 NUMBERS[7, 1] = 1e7
 COUNTS = RNG.poisson(0.4 + Y[:, None], (ROWS, 5))
@@ -133,26 +130,6 @@ def test_cross_val_is_cross_val_predict(case, folds):
 # Folds that we draw
 
 
-@pytest.mark.parametrize("name", ["NaiveBayes", "TextNB, best", "BernoulliNB, sparse", "MixedNB"])
-@pytest.mark.parametrize("options", [{"folds": 5, "stratified": False}, {"folds": 0.3},
-                                     {"folds": 3, "groups": GROUPS}, {"folds": 2, "repeats": 3},
-                                     {"folds": "loo"}], ids=str)  # fmt: skip
-def test_each_fold_is_what_fitting_without_it_predicts(name, options):
-    model, X, _, _ = CASES[name]
-    held = model.cross_val(X, Y, **options)
-    rows = np.arange(ROWS)
-    parts = list(held.folds()) or [held]
-    if held.held_out == "leave-one-out":
-        parts = [held.take([k]) for k in rows[:6]]
-    for part in parts:
-        test = part.row_numbers
-        train = np.setdiff1d(rows, test)
-        fitted = clone(model).fit(X.iloc[train] if X is TABLE else X[train], Y[train])
-        asked = X.iloc[test] if X is TABLE else X[test]
-        np.testing.assert_allclose(part.proba, fitted.predict_proba(asked), rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(part.labels, fitted.predict(asked))
-
-
 def test_repeats_hold_every_row_out_as_often():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, repeats=4, seed=9)
     parts = list(held.folds())
@@ -201,28 +178,6 @@ def test_ties_are_broken_as_by_predict():
 
 
 # Rows in every form
-
-COLUMNS = {name: TABLE[name].to_numpy() for name in TABLE}
-LISTS = {name: [None if v != v else v for v in c.tolist()] for name, c in COLUMNS.items()}
-FORMS = {
-    "mapping": COLUMNS,
-    "lists": LISTS,
-    "records": pa.table(LISTS).to_pylist(),
-    "polars": pl.DataFrame(LISTS),
-    "arrow": pa.table(LISTS),
-    "pandas with other rows": TABLE.set_axis(np.arange(ROWS)[::-1]),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("folds", "income"), [(4, "auto"), ("loo", "auto"), (3, "bins")])
-def test_rows_may_come_in_any_form(form, folds, income):
-    model = tb.NaiveBayes(columns={"mail": "text", "income": income})
-    expected = model.cross_val(TABLE, Y, folds=folds)
-    held = model.cross_val(FORMS[form], Y, folds=folds)
-    np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-10, atol=1e-14)
-    np.testing.assert_array_equal(held.labels, expected.labels)
-
 
 # What it says, and what it leaves alone
 

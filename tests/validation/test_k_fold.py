@@ -15,7 +15,7 @@ from tallybayes.validation import k_fold
 from tallybayes.validation.folds import folds_of
 from tiers import scaled
 from validation.refits import answer, assert_agree, encode, held_out, refitted
-from validation.registry import EVERY_SETTING, PRIORS, SETTINGS
+from validation.registry import PRIORS, SETTINGS
 
 law = scaled(0.2)
 priors = st.sampled_from(PRIORS)
@@ -159,10 +159,3 @@ def test_many_rows_on_compiled_kernels_and_threads(family, number, monkeypatch):
         model = tb.estimate(tb.Tally.of(X[train], y[train], schema=schema), family)
         np.testing.assert_allclose(fold.proba, model.posterior(X[test]), rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(fold.predicted, model.predict(X[test]))
-
-
-def test_more_folds_than_are_counted_at_once(monkeypatch):
-    monkeypatch.setattr("tallybayes.validation.folds.PARTS_AT_ONCE", 4)
-    for setting in EVERY_SETTING[:1] + EVERY_SETTING[-4:]:
-        rows = setting.examples(11, seed=7)
-        assert_as_refitted(setting, rows, partition(range(11)))

@@ -147,30 +147,6 @@ def test_a_single_row_leaves_nothing_to_learn_from():
 # Values that only one row has
 
 
-@pytest.mark.parametrize(
-    ("unseen", "a", "b"),
-    [  # the prior of the others, and one more value in each class
-        ("ignore", Fraction(1, 3), Fraction(2, 3)),
-        ("smooth", Fraction(1, 3) * Fraction(1, 3), Fraction(2, 3) * Fraction(1, 4)),
-    ],
-)
-def test_a_value_that_only_this_row_has_is_unseen_without_it(unseen, a, b):
-    X = {"c": ["red", "red", "blue", "once"]}
-    proba = held(X, ["a", "b", "b", "b"], families=(tb.Categorical(unseen=unseen),))
-    assert proba[3, 0] == pytest.approx(a / (a + b))
-
-
-def test_a_word_that_only_this_document_has_leaves_the_vocabulary():
-    X = {"t": ["red red", "red", "blue", "blue once"]}
-    proba = held(X, ["a", "a", "b", "b"], columns={"t": tb.Text()})
-    # V is 2 without the last document: P(blue | a) = 1/5, P(blue | b) = 2/3
-    a, b = Fraction(2, 3) * Fraction(1, 5), Fraction(1, 3) * Fraction(2, 3)
-    assert proba[3, 0] == pytest.approx(a / (a + b))
-    # and 3 without any other: P(red | a) = 2/4 without the second, P(red | b) = 1/6
-    a, b = Fraction(1, 3) * Fraction(3, 5), Fraction(2, 3) * Fraction(1, 6)
-    assert proba[1, 0] == pytest.approx(a / (a + b))
-
-
 # What cannot be
 
 

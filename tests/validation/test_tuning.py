@@ -189,18 +189,6 @@ def test_the_nested_report_is_that_of_a_nested_loop(model, data, grid, inner):
     assert f"of {len(found.nested.folds)})" in found.nested.notes[0]
 
 
-def test_the_nested_score_shows_a_choice_made_by_chance():
-    """Of many columns that say nothing, the luckiest one looks good until it is nested."""
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (40, 20)).astype(float), rng.permutation(np.repeat([0, 1], 20))
-    alone = [
-        {k: tb.Bernoulli(alpha=1.0 if k == only else 1e9) for k in range(20)} for only in range(20)
-    ]
-    found = tune(tb.NaiveBayes(), X, y, {"columns": alone}, score="accuracy")
-    assert found.best_score > 0.6
-    assert found.nested.accuracy < found.best_score - 0.1
-
-
 def test_without_nesting_the_score_is_called_optimistic_and_alone_it_is_the_best():
     X, y = IRIS
     found = tune(tb.GaussianNB(), X, y, {}, nested=0)

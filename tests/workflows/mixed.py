@@ -98,6 +98,7 @@ def assert_same_tally(found, wanted, rtol=1e-12):
     for name in wanted.schema.names:
         assert found.schema.kind(name) == wanted.schema.kind(name), name
         assert found.schema.edges.get(name) == wanted.schema.edges.get(name), name
+    assert dict(found.schema.declared) == dict(wanted.schema.declared)
     assert repr(found.classes) == repr(wanted.classes)
     assert found.rows.tolist() == wanted.rows.tolist()
     np.testing.assert_allclose(found.weight, wanted.weight, rtol=rtol)

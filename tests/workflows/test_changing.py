@@ -9,7 +9,6 @@ import pytest
 import tallybayes as tb
 from plain_model import ModelSpec, train
 from tallybayes.modelfile import dump_bytes, load, save
-from tallybayes.sources import ReadOptions
 from tallybayes.workflows import changing, forget, merge, merge_into, planning, update
 from workflows.mixed import COLUMNS, assert_same_tally, features, mixed, write
 
@@ -98,14 +97,6 @@ def test_a_class_that_has_no_prior_is_refused(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_row_that_does_not_fit_may_be_set_aside(tmp_path, small_blocks):
-    path, odd = saved(tmp_path, FRAME.head(100)), FRAME.astype({"age": object})
-    odd.loc[99, "age"] = "old"
-    changed = update(path, write(odd, tmp_path / "odd.csv"), read=ReadOptions(bad_rows="skip"))
-    assert (changed.rows, changed.rejected.count) == (159, 1)
-    assert load(path).provenance.skipped == 1
-
-
 def test_weights_that_are_forgotten_are_asked_for(tmp_path):
     path = saved(tmp_path, FRAME, ModelSpec(drop=("mail",)), weight="times")
     with pytest.warns(tb.TallyBayesWarning, match="counted with weights.*weight="):
@@ -129,28 +120,6 @@ def test_what_others_change_in_the_meantime_is_kept(tmp_path, monkeypatch):
     assert load(path).fitted.tally.rows.sum() == 160
 
 
-def test_what_is_no_model_cannot_be_changed(tmp_path):
-    csv = write(FRAME, tmp_path / "rows.csv")
-    with pytest.raises(tb.TallyBayesError, match=r"rows\.csv"):
-        update(csv, csv)
-    with pytest.raises(tb.TallyBayesError, match=r"none\.tally"):
-        update(tmp_path / "none.tally", csv)
-    assert not (tmp_path / "none.tally").exists()
-
-
-@pytest.mark.parametrize("labels", [(0, 1), (False, True), ("no", "yes")], ids=str)
-@pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
-def test_a_model_that_was_emptied_is_filled_as_if_it_were_new(tmp_path, labels, each):
-    frame = mixed(120, labels=labels)[["income", "rooms", "owner", "status", "label"]]
-    rows = write(frame, tmp_path / f"rows.{each}")
-    path = saved(tmp_path, rows, ModelSpec())
-    before = load(path).fitted.tally
-    assert str(forget(path, rows)) == "forgot: 120 rows; the model has 0 now"
-    assert load(path).fitted.tally.classes == ()
-    update(path, rows)
-    assert_same_tally(load(path).fitted.tally, before)
-
-
 def test_a_column_without_a_value_is_settled_when_values_come(tmp_path):
     names = ["income", "owner", "status", "age", "label"]
     first = FRAME[names].head(80).assign(**dict.fromkeys(names[:-1]), rooms=1)
@@ -166,18 +135,6 @@ def test_a_column_without_a_value_is_settled_when_values_come(tmp_path):
     }
     block, unit = found.schema.places["age"]
     assert {type(label) for label in found.blocks[block].labels[unit]} == {str}  # as those of a fit
-
-
-def test_a_class_that_has_a_prior_stays_when_its_rows_are_forgotten(tmp_path):
-    frame = FRAME[["income", "rooms", "status", "label"]]
-    path = saved(tmp_path, frame, ModelSpec(prior=PRIOR))
-    gone = frame[frame["label"] == "so"]
-    forget(path, gone)
-    model = tb.NaiveBayes(prior=PRIOR).fit(features(frame), frame["label"])
-    model.forget(features(gone), gone["label"])
-    found, X = load(path).fitted.model, features(frame[frame["label"] != "so"])
-    assert found.classes == tuple(model.classes_) == ("no", "so", "yes")
-    np.testing.assert_allclose(found.posterior(X), model.predict_proba(X), rtol=1e-9)
 
 
 def test_what_was_done_is_told_and_the_recipe_stays(tmp_path):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.naive_bayes import GaussianNB
 
 import tallybayes as tb
 from tallybayes.explanations import explain
@@ -58,23 +57,6 @@ def test_the_probability_beside_it_is_that_of_what_is_said(best, tmp_path):
     np.testing.assert_allclose(one["probability"], expected, rtol=1e-12)
 
 
-def test_losses_decide_by_their_expected_value(best, tmp_path):
-    found = predicted(best, tmp_path, ModelSpec(losses={"1:0": 8.0}))
-    assert (found["prediction"] == (8.0 * found["P(1)"] > found["P(0)"])).all()
-
-
-def test_another_prior_is_that_of_scikit_learn(tmp_path):
-    stored = train(FRAME, "bad", ModelSpec(columns="gaussian", plain=True), scores=False).stored
-    found = predicted(stored, tmp_path, ModelSpec(prior={"0": 0.3, "1": 0.7}))
-    theirs = GaussianNB(priors=[0.3, 0.7], var_smoothing=0.0).fit(X, Y)
-    ours = tb.NaiveBayes("gaussian", prior={0: 0.3, 1: 0.7}).fit(X, Y)
-    np.testing.assert_allclose(found["P(1)"], ours.predict_proba(NEW[["a", "b"]].to_numpy())[:, 1])
-    # theirs divides variances by n and not by n - 1
-    np.testing.assert_allclose(
-        found["P(1)"], theirs.predict_proba(NEW[["a", "b"]].to_numpy())[:, 1], atol=0.02
-    )
-
-
 @pytest.mark.parametrize("calibration", [None, "temperature", "weights"])
 def test_another_prior_shifts_posteriors_by_its_ratio_to_the_old_one(calibration, tmp_path):
     spec = replace(PLAIN, calibration=calibration)
@@ -95,14 +77,6 @@ def test_another_prior_shifts_the_best_model_too(best, tmp_path):
     twice = replace(best, fitted=ModelSpec(prior={"1": 0.9, "0": 0.1}).used_on(best.fitted))
     back = predicted(twice, tmp_path, ModelSpec(prior=dict(enumerate(old.tolist()))))
     np.testing.assert_allclose(back["P(1)"], before["P(1)"], rtol=1e-9)
-
-
-@pytest.mark.parametrize("spec", [ModelSpec(threshold=0.1), ModelSpec(losses={"1:0": 9.0})])
-def test_evaluate_judges_what_is_decided(best, spec, tmp_path):
-    said = predicted(best, tmp_path, spec)["prediction"].to_numpy()
-    confusion = evaluate(best, NEW, use=spec).result.confusion
-    expected = [[np.sum((said == p) & (t == Y)) for t in (0, 1)] for p in (0, 1)]
-    assert confusion.counts.tolist() == expected
 
 
 def test_evaluate_judges_what_is_decided_of_rows_that_are_held_out():
@@ -148,11 +122,6 @@ def test_a_service_decides_as_the_file_says(best):
     assert said != (np.array(p)[:, 1] > 0.5).astype(int).tolist()
 
 
-def test_a_model_that_needs_all_rows_in_memory_keeps_the_rule_too():
-    spec = replace(PLAIN, calibration="temperature", threshold=0.15)
-    assert train(FRAME, "bad", spec).stored.fitted.model.rule == spec.rule((0, 1))
-
-
 @pytest.mark.parametrize(
     ("use", "said"),
     [
@@ -167,12 +136,6 @@ def test_what_does_not_fit_the_model_is_refused(best, use, said, tmp_path):
     with pytest.raises(tb.TallyBayesError, match=said):
         predict(best, NEW, tmp_path / "out.csv", use=use)
     assert not (tmp_path / "out.csv").exists()
-
-
-def test_a_threshold_is_for_two_classes():
-    three = FRAME.assign(bad=np.arange(N) % 3)
-    with pytest.raises(tb.TallyBayesError, match="for two classes, and there are 3"):
-        train(three, "bad", replace(PLAIN, threshold=0.3))
 
 
 def test_comparing_and_tuning_take_no_rule():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 import tallybayes as tb
 from nearness import near
@@ -53,44 +53,6 @@ def test_a_stored_model_scores_as_scikit_learn_says(tmp_path, stored, small_bloc
     table = confusion_matrix(true, predicted, labels=["no", "so", "yes"], **w)
     np.testing.assert_allclose(report.confusion.counts, table.T, rtol=1e-12)
     assert (report.rows, report.held_out) == (len(TEST), "test set")
-
-
-@pytest.mark.parametrize("labels", [(0, 1), (False, True), ("no", "yes")], ids=str)
-def test_labels_are_read_as_the_model_has_them(tmp_path, labels):
-    frame = mixed(100, labels=labels)[["income", "rooms", "label"]]
-    learn, test = frame.head(60), frame.tail(40)
-    spec = ModelSpec(positive=str(labels[0]))
-    stored = train(write(learn, tmp_path / "a.csv"), "label", spec, scores=False).stored
-    renamed = write(test.rename(columns={"label": "truth"}), tmp_path / "b.csv")
-    report = evaluate(stored, renamed, "truth").result
-    model = tb.NaiveBayes().fit(features(learn), learn["label"])
-    proba = model.predict_proba(features(test))[:, 0]
-    assert report.roc_auc == pytest.approx(roc_auc_score(test["label"] == labels[0], proba))
-    assert (report.classes, report.positive) == (labels, labels[0])
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "why"),
-    [
-        ("label", "maybe", "the class 'maybe' is unknown to the model"),
-        ("label", None, "the label is missing"),
-        ("w", -1.0, "column 'w' is"),
-        ("age", "old", "'old' is not a number"),
-    ],
-)
-def test_a_row_that_cannot_be_scored_is_named_or_set_aside(
-    tmp_path, stored, small_blocks, column, value, why
-):
-    test = TEST.assign(w=1.0).astype({"age": object})
-    test.loc[100, column] = value
-    path = write(test, tmp_path / "test.csv")
-    with pytest.raises(tb.TallyBayesError, match=rf"test\.csv, row 101\b.*{why}"):
-        evaluate(stored, path, weight="w")
-    report = evaluate(stored, path, weight="w", read=SKIP).result
-    assert report.to_dict()["scores"] == near(
-        evaluate(stored, TEST.drop(100)).result.to_dict()["scores"]
-    )
-    assert "set aside: 1 bad row" in report.notes
 
 
 def test_as_many_rows_are_scored_as_fit_into_memory(stored, monkeypatch):

@@ -104,17 +104,6 @@ def test_files_are_read_a_second_time(tmp_path, small_blocks, nothing_kept, each
     assert_scores(train(path, "label", ModelSpec(drop=("mail",))), FRAME)
 
 
-@pytest.mark.parametrize(("positive", "winner"), [(None, "a"), ("a", "b"), ("b", "a")])
-def test_a_tie_goes_to_the_first_class_that_is_not_positive(way, positive, winner):
-    """A column with one value says nothing, and neither does a uniform prior."""
-    rows = {"x": ["same"] * 10, "label": ["a", "b"] * 5}
-    scores = train(rows, "label", ModelSpec(prior="uniform", positive=positive)).scores
-    assert dict(zip(scores.classes, scores.confusion.counts.sum(axis=1), strict=True)) == {
-        "a": 10.0 * (winner == "a"), "b": 10.0 * (winner == "b"),
-    }  # fmt: skip
-    assert scores.positive == (positive or "b")
-
-
 def test_what_cannot_be_left_out_in_a_stream_is_said(small_blocks, nothing_kept):
     frame = FRAME[["income", "age", "label"]].copy()
     frame.loc[10, "income"] = 50.0 + 15e9
@@ -217,9 +206,3 @@ def test_what_leave_one_out_alone_cannot_tell_has_no_line(how, monkeypatch):
     assert "accuracy" in shown
     assert not {"roc_auc", "average_precision"} & set(shown)
     assert any("use folds" in note for note in scores.notes)
-
-
-def test_classes_of_one_row_are_not_ranked():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.5], "y": ["n", "n", "n", "y"]})
-    scores = train(frame, "y").scores
-    assert scores is None or np.isnan(scores["roc_auc"])

@@ -110,10 +110,6 @@ def test_columns_are_chosen_in_the_order_of_the_data(spec, chosen):
     assert spec.chosen(NAMES, "y", None) == chosen
 
 
-def test_weights_and_target_are_no_columns():
-    assert ModelSpec().chosen(NAMES, "y", "w") == ("age", "income", "mail")
-
-
 @pytest.mark.parametrize(
     ("spec", "match"),
     [
@@ -139,15 +135,3 @@ def test_text_beside_other_words():
     both = ModelSpec("poisson", text=("mail",)).declared
     assert both["mail"] == "text"
     assert "poisson" in both.values()
-
-
-@pytest.mark.parametrize(
-    ("spec", "needs"),
-    [
-        (ModelSpec(), False),
-        (ModelSpec(calibration="weights"), True),
-        (ModelSpec({"age": "bins"}), False),
-    ],
-)
-def test_what_is_calibrated_needs_all_rows(spec, needs):
-    assert bool(spec.needs_all_rows) == needs

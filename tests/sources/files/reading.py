@@ -16,6 +16,7 @@ from limited import limited_to
 from plain_model import ModelSpec, train
 from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.arrow_files import plain_types
+from workflows.mixed import assert_same_tally  # noqa: F401 - for all tests of files
 
 random = np.random.default_rng(7)
 N = 120
@@ -35,7 +36,6 @@ TABLE = {
     "owner": random.choice([True, False], N).tolist(),
     "y": random.choice(["yes", "no"], N).tolist(),
 }
-NO_LINE_BREAKS = {**TABLE, "status": [s and s.replace("\n", " ") for s in TABLE["status"]]}
 RECORDS = [{name: values[row] for name, values in TABLE.items()} for row in range(N)]
 
 
@@ -120,27 +120,6 @@ def in_memory(table, columns=COLUMNS, target="y"):
     """Count a table that is in memory."""
     X = {name: values for name, values in table.items() if name != target}
     return tb.NaiveBayes(columns).fit(pd.DataFrame(X), table[target]).tally_
-
-
-def assert_same_tally(found, expected):
-    """Counts are the same to the bit; means and sums of squares to 1e-12."""
-    assert tuple(found.schema.names) == tuple(expected.schema.names)
-    for name in expected.schema.names:
-        assert found.schema.kind(name) == expected.schema.kind(name), name
-    assert dict(found.schema.declared) == dict(expected.schema.declared)
-    assert found.classes == expected.classes
-    assert [type(label) for label in found.classes] == [type(label) for label in expected.classes]
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.weight, expected.weight)
-    for ours, theirs in zip(found.blocks, expected.blocks, strict=True):
-        assert type(ours) is type(theirs)
-        np.testing.assert_array_equal(ours.rows, theirs.rows)
-        np.testing.assert_array_equal(ours.weight, theirs.weight)
-        if hasattr(ours, "labels"):
-            assert ours.labels == theirs.labels
-        if hasattr(ours, "mean"):
-            np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-12)
-            np.testing.assert_allclose(ours.m2, theirs.m2, rtol=1e-12, atol=1e-12)
 
 
 def message_of(call):

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 import re
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import tallybayes as tb
 from plain_model import ModelSpec, train
 from sources.files.reading import (
     assert_same_tally,
@@ -19,7 +21,7 @@ from sources.files.reading import (
     trained,
     written,
 )
-from tallybayes.sources import ReadOptions, open_rows
+from tallybayes.sources import ReadOptions, map_rows, open_rows, text_blocks
 from tallybayes.workflows import evaluate, predict
 from tiers import scaled
 
@@ -257,3 +259,57 @@ def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how
     assert found == expected
     assert bad == [number for number, row in enumerate(rows) if not fits(row)]
     assert before == len(rows)
+
+
+LINES_OF_JSON = [json.dumps({"n": k / 2, "c": "ab"[k % 2], "y": "pq"[k % 2]}) for k in range(20)]
+
+
+def of_json(tmp_path, lines, read=SKIP):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines))
+    return train(path, "y", read=read)
+
+
+@pytest.mark.parametrize("odd", ["null", "  null", '{"n": 1, "y": "p"} null', "3", '"a"'])
+def test_a_line_that_is_no_record_is_a_bad_row(tmp_path, odd):
+    for place in (0, 7, len(LINES_OF_JSON)):
+        lines = [*LINES_OF_JSON[:place], odd, *LINES_OF_JSON[place:]]
+        found = of_json(tmp_path, lines)
+        assert found.rejected.count == 1
+        assert found.stored.fitted.tally.rows.sum() == len(LINES_OF_JSON)
+        with pytest.raises(tb.TallyBayesError, match=f"row {place + 1}"):
+            of_json(tmp_path, lines, ReadOptions())
+
+
+def test_a_record_that_is_broken_into_lines_is_none_wherever_a_block_ends(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        "\n".join([*LINES_OF_JSON[:5], '{"n": 1,', '"c": "a", "y": "p"}', *LINES_OF_JSON[5:]])
+    )
+    for size in (1 << 22, 64, 300):
+        monkeypatch.setattr(text_blocks, "BLOCK", size)
+        types = {"n": "float", "c": "text", "y": "text"}
+        stream = map_rows(open_rows(path, SKIP), types, lambda table: table.num_rows, SKIP)
+        assert sum(part.value for part in stream) == len(LINES_OF_JSON)
+        assert stream.rejected.count == 2
+
+
+def test_whole_numbers_that_no_decimal_equals_are_numbers_all_the_same(tmp_path):
+    lines = [*LINES_OF_JSON, '{"n": 90071992547409933, "c": "a", "y": "p"}', "broken"]
+    assert of_json(tmp_path, lines).stored.fitted.tally.rows.sum() == len(LINES_OF_JSON) + 1
+
+
+def test_a_field_without_a_name_is_refused(tmp_path):
+    with pytest.raises(tb.TallyBayesError, match="a field of a record has no name; give it one"):
+        of_json(tmp_path, [*LINES_OF_JSON, '{"": 1, "y": "p"}'])
+
+
+def test_a_class_with_a_nul_is_written_so_that_it_can_be_read(tmp_path):
+    lines = [line.replace('"p"', '"p\\u0000x"') for line in LINES_OF_JSON]
+    stored = of_json(tmp_path, lines).stored
+    predict(stored, tmp_path / "a.jsonl", tmp_path / "b.csv", proba=True)
+    assert open_rows(tmp_path / "b.csv").names == (
+        "prediction",
+        "P(p\N{REPLACEMENT CHARACTER}x)",
+        "P(q)",
+    )

@@ -104,14 +104,6 @@ def test_names_of_columns(path):
     assert rows_of(tabs) == [{"a,b": "1,2", "c,d": 3}]
 
 
-def test_true_and_false_may_be_declared_as_numbers_as_in_memory(path):
-    columns = {**COLUMNS, "age": "poisson", "owner": "bernoulli"}
-    path.write_text(written(TABLE))
-    for size in (300, 1 << 20):
-        with small_blocks(size):
-            assert_same_tally(tally_of(path, columns), in_memory(TABLE, columns))
-
-
 def test_decimal_numbers_are_read_to_the_last_bit(path):
     values = [0.1, 1 / 3, 1e-308, 5e-324, 1.7976931348623157e308, 2**53 + 1.0, -0.0]
     path.write_text("x,y\n" + "".join(f"{value!r},a\n" for value in values))
@@ -150,11 +142,6 @@ def test_what_is_no_table_is_one_clear_error(path, text, options, why):
             said = message_of(lambda: tally_of(path, {"x": "gaussian"}, **options))
         assert str(path) in said
         assert why in said
-
-
-def test_a_file_without_rows_has_nothing_to_learn_from(path):
-    path.write_text("x,y\n")
-    assert f"{path} has no rows" in message_of(lambda: train(path, "y"))
 
 
 @pytest.mark.parametrize(
@@ -298,12 +285,6 @@ def test_decimals_after_the_first_block_of_whole_numbers(jsonl):
         table = {"x": [r["x"] for r in records], "y": [r["y"] for r in records]}
         columns = {"x": "gaussian"}
         assert_same_tally(tally_of(jsonl, columns), in_memory(table, columns))
-
-
-def test_dates_stay_text_and_the_order_of_columns_stays_too(jsonl):
-    jsonl.write_text(lines([{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]))
-    assert open_rows(jsonl).names == ("a", "day", "b", "at")
-    assert rows_of(jsonl) == [{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]
 
 
 def test_nested_values_are_refused_only_where_they_are_used(jsonl):

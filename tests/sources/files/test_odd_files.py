@@ -1,8 +1,6 @@
 """Files that are cut, damaged or no data give one clear error; odd ones are read and written."""
 
 import csv
-import io
-import json
 import lzma
 import os
 import subprocess
@@ -136,15 +134,6 @@ def test_files_of_other_programs_are_told_by_their_first_bytes(path, data, what)
     assert what in message_of(lambda: open_rows(path))
 
 
-def test_a_stated_format_that_is_wrong(tmp_path):
-    path = tmp_path / "rows"
-    path.write_text(written(TABLE))
-    for kind in ("parquet", "arrow", "jsonl"):
-        assert str(path) in message_of(lambda kind=kind: rows_of(path, format=kind))
-    path.write_bytes(WHOLE["rows.parquet"])
-    assert rows_of(path, format="parquet") == RECORDS
-
-
 def test_a_file_that_disappears(path):
     path.write_text(written(TABLE))
     rows = open_rows(path)
@@ -152,24 +141,6 @@ def test_a_file_that_disappears(path):
     path.unlink()
     said = message_of(lambda: list(rows.fragments(all_of(rows))))
     assert said == f"{path} cannot be read: no such file or directory"
-
-
-def test_a_file_that_shrinks_while_it_is_read(tmp_path):
-    path = tmp_path / "rows.parquet"
-    path.write_bytes(WHOLE["rows.parquet"])
-    rows = open_rows(path)
-    path.write_bytes(WHOLE["rows.parquet"][:200])
-    with small_blocks(100):
-        said = message_of(lambda: [list(chunk.decode()) for chunk in rows.fragments(WANTED)])
-    assert said.startswith(str(path))
-
-
-KEPT = """id,code,price,flag,note,y
-9007199254740993,007,1.10,TRUE,NA,p
-9007199254740995,012,2.50,FALSE,"a, b",q
-9007199254740997,007,3.00,TRUE,,p
-9007199254740999,012,1e3,FALSE,z,q
-"""
 
 
 def read(path, types=None, **options):
@@ -189,22 +160,6 @@ def predicted(tmp_path, path, name, read=None):
     model = train(path, "y", scores=False, read=read).stored
     predict(model, path, tmp_path / name, keep=None, read=read)
     return (tmp_path / name).read_text()
-
-
-@pytest.mark.parametrize("bad", ["", "1,2\n"], ids=["sound", "with a row that does not fit"])
-def test_columns_that_are_kept_pass_through_as_they_are_written(tmp_path, path, bad):
-    skip = ReadOptions(bad_rows="skip")
-    path.write_text(KEPT + bad)
-    out = io.StringIO(predicted(tmp_path, path, "out.csv", read=skip))
-    assert [row[:6] for row in csv.reader(out)] == list(csv.reader(io.StringIO(KEPT)))
-
-
-def test_whole_numbers_of_json_stay_whole(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    ids = [2**53 + k for k in (1, 3, 5, 7)]
-    path.write_text("".join(json.dumps({"id": i, "y": "pq"[i % 4 == 1]}) + "\n" for i in ids))
-    out = predicted(tmp_path, path, "out.jsonl").splitlines()
-    assert [json.loads(line)["id"] for line in out] == ids
 
 
 @pytest.mark.parametrize("brackets", ["[]", "{}"])

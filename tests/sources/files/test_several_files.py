@@ -62,14 +62,6 @@ def test_several_files_are_one_table(save, tables, tmp_path):
     assert parquet.read_table(tmp_path / "out.parquet")["x"].to_pylist() == whole["x"]
 
 
-def test_leave_one_out_scores_of_several_files_are_those_of_one(save):
-    several = train(save(ONE, WHOLE), "y")
-    one = train(together(ONE, WHOLE), "y")
-    found, expected = several.scores.to_dict(), one.scores.to_dict()
-    assert found["confusion"] == expected["confusion"]
-    assert found["scores"]["log_loss"] == pytest.approx(expected["scores"]["log_loss"], rel=1e-9)
-
-
 def test_files_without_rows_are_passed_over(tmp_path):
     paths = [tmp_path / f"{k}.csv" for k in range(3)]
     for path, text in zip(paths, ["", written(ONE), "x,s,y\n"], strict=True):

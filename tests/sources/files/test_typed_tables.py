@@ -25,7 +25,6 @@ from sources.files.reading import (
     rows_of,
     stored,
     tally_of,
-    trained,
 )
 from tallybayes.sources import arrow_files, open_rows
 
@@ -141,20 +140,6 @@ def test_columns_that_cannot_be_counted_are_refused_by_name_only_if_used(write, 
     assert_same_tally(found, in_memory(TABLE, "auto"))
 
 
-def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
-    monkeypatch.setattr(arrow_files, "ROWS", 10)
-    labels = [None if k in (57, 99) else label for k, label in enumerate(TABLE["y"])]
-    path = write(pa.table({**TABLE, "y": labels}))
-    assert message_of(lambda: tally_of(path)).startswith(f"{path}, row 58: the label is missing")
-    done = trained(path, bad_rows="report")
-    assert [line.split(":")[0] for line in done.rejected.lines] == [
-        f"{path}, row 58",
-        f"{path}, row 100",
-    ]
-    left = {n: [v for k, v in enumerate(c) if k not in (57, 99)] for n, c in TABLE.items()}
-    assert_same_tally(done.stored.fitted.tally, in_memory(left))
-
-
 FORMS = {
     "pandas": lambda: pd.DataFrame(TABLE),
     "pandas with Arrow's types": lambda: pd.DataFrame(TABLE).convert_dtypes(
@@ -198,16 +183,6 @@ def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make, monkeypat
         assert_same_tally(tally_of(make()), in_memory(TABLE))
 
 
-def test_categoricals_of_pandas_and_polars_declare_their_values():
-    known, values = ["w", "v", "u"], ["u", "v", "u", "v"]
-    table = pd.DataFrame({"c": pd.Categorical(values, categories=known), "y": [0, 1, 1, 0]})
-    expected = tb.NaiveBayes().fit(table[["c"]], table["y"]).tally_
-    assert set(expected.schema.declared["c"]) == {"u", "v", "w"}
-    enum = pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(known)), "y": [0, 1, 1, 0]})
-    for same in (table, enum):
-        assert_same_tally(train(same, "y").stored.fitted.tally, expected)
-
-
 NO_TABLES = {
     "an array": (np.ones((3, 2)), "rows cannot be read from a ndarray"),
     "nothing": (None, "rows cannot be read from a NoneType"),
@@ -232,12 +207,3 @@ NO_TABLES = {
 @pytest.mark.parametrize(("data", "said"), NO_TABLES.values(), ids=NO_TABLES)
 def test_what_holds_no_table_is_refused(data, said):
     assert said in message_of(lambda: open_rows(data))
-
-
-def test_a_reader_that_breaks_off_is_one_clear_error():
-    def batches():
-        yield pa.RecordBatch.from_pylist(RECORDS[:10])
-        raise pa.ArrowInvalid("the line is dead")
-
-    reader = pa.RecordBatchReader.from_batches(pa.table(TABLE).schema, batches())
-    assert "the line is dead" in message_of(lambda: open_rows(reader))
