@@ -125,6 +125,18 @@ def test_what_takes_very_long_is_foretold_once_where_nobody_sees_the_line(termin
     assert terminal.getvalue() == ""
 
 
+def test_work_within_work_is_foretold_while_the_first_part_goes_on(terminal):
+    terminal.terminal = False
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for _ in progress(range(10), "fold by fold"):
+            terminal.now += 30.0  # what nobody counts
+            worked(range(5), terminal, 40.0)
+    # a part of 40 s of five, after 30 s: a fold takes 230 s, and nine more come
+    line = "this will take about 37 min more: fold by fold, 0 of 10 are done after 70 s"
+    assert [str(each.message) for each in heard] == [line]
+
+
 def test_nothing_is_foretold_where_the_line_says_it_or_silence_was_asked_for(terminal, monkeypatch):
     worked(range(10), terminal, 400.0)  # warnings are errors
     assert "1 of 10, 60 min to go" in terminal.getvalue()

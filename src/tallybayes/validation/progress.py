@@ -40,6 +40,9 @@ class _Phases(local):
 
     began = ended = -1.0
 
+    def __init__(self) -> None:
+        self.lines: list[ProgressLine] = []  # of work that is part of each other, the whole first
+
 
 _phases = _Phases()
 
@@ -47,6 +50,7 @@ _phases = _Phases()
 class ProgressLine:
     """The line; there is none where nobody looks at it.
 
+    What takes very long is foretold by the innermost work: of ten folds, while the first goes on.
     Short phases that follow each other are not silent together: patience is that with all of them.
     """
 
@@ -58,6 +62,7 @@ class ProgressLine:
         self.told, self.shows = self.start, False
         self.shown, self.done, self._lock = reporting.heard(), 0, Lock()
         self.foretold = self.shown or reporting.silent
+        self.began, self.at = self.start, (0, 1)  # of the item that is worked on, and its place
 
     def advance(self, of: int) -> None:
         """One more is done, on whichever thread."""
@@ -69,14 +74,10 @@ class ProgressLine:
         """Say how many are done, if it takes long and was not said just now."""
         now = time.monotonic()
         spent = now - self.start
+        self.began, self.at = now, (done, of or 1)
         left = 0.0 if of is None else spent / max(done, 1) * (of - done)
-        if done and left > LONG and spent > PATIENCE and not self.foretold:
-            self.foretold = True
-            warn(
-                f"this will take about {duration(left)} more: {self.what}, {done:,} of {of:,} are "
-                f"done after {duration(spent)}",
-                TallyBayesWarning,
-            )
+        if done and of is not None and spent > PATIENCE:
+            self._foretell(now, left)
         waited = now - self.since
         if self.shown and waited > PATIENCE and (not self.shows or now - self.told > EVERY):
             line = f"tallybayes: {self.what}, {done:,}"
@@ -86,6 +87,22 @@ class ProgressLine:
                 line += f" of {of:,}" + f", {duration(left)} to go" * bool(done)
             print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
             self.told, self.shows = now, True
+
+    def _foretell(self, now: float, left: float) -> None:
+        """Say once how long all takes, this work and what it is part of, if that is very long."""
+        around = [line for line in _phases.lines if line is not self]
+        for line in reversed(around):
+            done, of = line.at
+            left += (now - line.began + left) * max(of - done - 1, 0)
+        whole = (*around, self)[0]
+        if left > LONG and not whole.foretold:
+            whole.foretold = self.foretold = True
+            done, of = whole.at
+            warn(
+                f"this will take about {duration(left)} more: {whole.what}, {done:,} of {of:,} are "
+                f"done after {duration(now - whole.start)}",
+                TallyBayesWarning,
+            )
 
     def clear(self) -> None:
         """Leave the terminal as it was."""
@@ -97,9 +114,12 @@ class ProgressLine:
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Go through the items; on a terminal, say how many are done if it takes long."""
     line = ProgressLine(what)
+    _phases.lines.append(line)
     try:
         for done, item in enumerate(items):
             line.tell(done, len(items))
             yield item
     finally:
+        if line in _phases.lines:  # unless it ends on another thread
+            _phases.lines.remove(line)
         line.clear()
