@@ -34,9 +34,9 @@ lint: .venv/package
 	$(BIN)/lint-imports
 
 # A program that tests use for real, and the Debian package that has it.
-SYSTEM := chromium:chromium /usr/lib/postgresql/*/bin/postgres:postgresql /usr/sbin/postfix:postfix java:openjdk-17-jre-headless
+SYSTEM := chromium:chromium /usr/lib/postgresql/*/bin/postgres:postgresql /usr/sbin/postfix:postfix procmail:procmail maildrop:maildrop java:openjdk-17-jre-headless
 
-system:  ## Chromium, PostgreSQL, Postfix and Java for the tests that use them, by apt; else these are skipped.
+system:  ## Chromium, PostgreSQL, Postfix, procmail, maildrop and Java for the tests that use them, by apt; else these are skipped.
 	@missing=""; for each in $(SYSTEM); do \
 		command -v $${each%%:*} >/dev/null || missing="$$missing $${each#*:}"; done; \
 	[ -n "$$missing" ] || exit 0; \

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import tallybayes as tb
-from tallybayes.cli.demos import LOAN
+from tallybayes.cli.demos import DEMOS
 
 
 def step(code: str, result: object) -> None:
@@ -21,7 +21,7 @@ def step(code: str, result: object) -> None:
 def main() -> None:
     """Do it step by step."""
     print("\n4. The main job: train, judge, explain, report\n" + "=" * 46)
-    rows = list(csv.DictReader(LOAN.text("loan.csv").splitlines()))
+    rows = list(csv.DictReader(DEMOS["loan"].text("loan.csv").splitlines()))
     cheat = [row.pop("cheat") for row in rows]
     loans = {name: [row[name] for row in rows] for name in ("owner", "status")}
     loans["income"] = [int(row["income"]) for row in rows]

@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.sources import ArrayColumn, ArrowColumn, Column, Frame, Matrix, Source, SparseMatrix
 from tallybayes.sources.dates import laid_out
 from tallybayes.sources.labels import Encoded, Label, encode
 from tallybayes.tokenizer import Bagged, Documents
-
-Array = NDArray[Any]
-Mask = NDArray[np.bool_]
 
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000

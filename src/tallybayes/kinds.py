@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.batches import (
     Block,
     Cells,
@@ -37,8 +38,6 @@ from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tokenizer import Words
 from tallybayes.value import Value
-
-Array = NDArray[Any]
 
 MOST_EDGES_SHOWN = 8
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 # for each class what was counted and what is added to it, and the same of all classes
 Fractions = list[tuple[float, float, float, float]] | None
 

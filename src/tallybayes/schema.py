@@ -7,13 +7,14 @@ Columns whose kinds have enough in common are counted together, as one group. Fu
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from msgspec import structs
 
-from tallybayes.batches import Cells, Mask
+from tallybayes.arrays import Mask
+from tallybayes.batches import Cells
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kind import unequal
 from tallybayes.kinds import (
@@ -30,6 +31,7 @@ from tallybayes.kinds import (
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.dates import Dates, inputs_of, laid_out_record, parts_of, with_dates
 from tallybayes.sources.labels import Label
+from tallybayes.value import Stated
 
 _OWN = tuple(KINDS.values())  # kinds of users come behind these
 MOST_CATEGORIES = 20
@@ -69,7 +71,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(Stated):
     """The columns, their kinds, and why each kind was chosen.
 
     `extra` are groups that read columns beside the groups of their kinds; `dates` are columns of
@@ -94,10 +96,6 @@ class Schema:
     def __post_init__(self) -> None:
         if isinstance(self.names, list):  # equal names are equal, in whatever they came
             object.__setattr__(self, "names", tuple(self.names))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def infer(

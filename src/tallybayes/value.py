@@ -8,6 +8,7 @@ service can read and write it with no further code.
 from __future__ import annotations
 
 from abc import ABCMeta
+from dataclasses import fields
 from typing import Any
 
 from msgspec import Struct, StructMeta
@@ -45,3 +46,11 @@ class Value(Struct, metaclass=_ValueMeta, frozen=True, tag=True, forbid_unknown_
             if type(value) is not type(default) or value != default:
                 said.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(said)})"
+
+
+class Stated:
+    """A dataclass that is copied and sent by its fields, without what was worked out from them."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]

@@ -36,9 +36,7 @@ def table(found, name):
         """name => {
             const table = document.querySelector(`table[data-name=${JSON.stringify(name)}]`);
             const lines = [...table.tBodies[0].rows];
-            const text = cell => [...cell.querySelectorAll("math")].map(
-                each => each.getAttribute("alttext")).join(" ") || cell.innerText;
-            return lines.map(line => [...line.cells].map(text));
+            return lines.map(line => [...line.cells].map(cell => cell.innerText));
         }""",
         name,
     )

@@ -170,7 +170,6 @@ def test_predictions_as_one_json_object(cli, loan, data):
         ["compare", "loan.tally", "b.tally"],
         ["evaluate", "--folds", "2"],
         ["tune", "--nested", "0"],
-        ["compare", "--folds", "2", "--spec", "a:", "--spec", "b: --alpha 2"],
     ],
     ids=" ".join,
 )

@@ -26,7 +26,6 @@ COMMANDS = {
     "evaluate": "evaluate {model} {data}",
     "evaluate, folds": "evaluate {data} -t {target} --folds 2",
     "compare": "compare {model} other.tally {data}",
-    "compare, specs": "compare {data} -t {target} --folds 2 --spec 'a:' --spec 'b: --alpha 2'",
     "report": "report {model} -o page.html --force",
     "update": "update {model} {data}",
     "forget": "forget twice.tally {data}",
@@ -102,6 +101,6 @@ def test_forms_have_short_ways_to_say_them_also_before_the_command(done, loan):
         ("text", "P(status = Married | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667"),
         ("latex", r"\frac{0 + 1}{3 + 3}"),
         ("markdown", "$"),
-        ("html", "<mfrac>"),
+        ("html", '<span class="formula">'),
     ):
         assert said in done(*working, form)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from runpy import run_path
 
 import click
 import pytest
@@ -14,11 +15,11 @@ import tallybayes as tb
 from tallybayes.cli import options
 from tallybayes.cli.commands.mail import COMMANDS
 from tallybayes.cli.main import SECTIONS, Command, main, tallybayes as group
-from tallybayes.cli.reference import reference
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, parse_family
 from tallybayes.sources import ReadOptions
 
+reference = run_path(str(Path(__file__).parents[2] / "tools" / "commands.py"))["reference"]
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TOP = [name for entries in SECTIONS.values() for name in entries]
 GROUPS = {"spam": COMMANDS}  # commands that have commands of their own
@@ -132,7 +133,7 @@ def test_no_command_at_all_shows_the_help_as_an_error_of_usage(capsys):
 def test_the_page_is_up_to_date_whatever_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     shown = PAGE.read_text(encoding="utf-8")
-    assert shown == reference(), "run: python -m tallybayes.cli.reference > docs/commands.md"
+    assert shown == reference(), "run: python tools/commands.py > docs/commands.md"
     assert all(f"\n### tallybayes {name}\n" in shown for name in NAMES)
 
 

@@ -45,14 +45,8 @@ USAGE = {
     "evaluate loan.csv -t cheat --split 1.5": "1.5 is no share",
     "compare loan.tally loan.csv": "two different model files",
     "compare loan.tally loan.tally loan.csv": "two different model files",
-    "compare loan.tally loan.tally": "Name the data",
-    "compare loan.csv -t cheat": "--spec",
-    "compare loan.csv --spec a: --spec b:": "--target",
-    "compare loan.csv -t cheat --spec a:": "two specifications",
-    "compare loan.csv -t cheat --spec a: --spec a:": "called 'a'",
-    "compare loan.csv -t cheat --spec '--alpha 1' --spec a:": "has no name",
-    "compare loan.csv -t cheat --spec 'a: --alhpa 1' --spec b:": "--spec 'a': No such",
-    """compare loan.csv -t cheat --spec "a: 'x" --spec b:""": "No closing quotation",
+    "compare loan.tally other.tally": "Name the data",
+    "compare loan.csv": "two different model files",
     **{
         f"tune loan.csv -t cheat --try {tried}": "--try"
         for tried in ("alpha", "beta=1", "alpha=", "alpha=a", "alpha=1..0:3", "prior=best")

@@ -50,6 +50,22 @@ def test_messages_are_judged_learnt_and_unlearnt_in_a_store(run, place, tmp_path
         assert server.table.spam == 100
 
 
+def test_a_report_on_a_store_names_tokens_of_its_latest_messages(run, place, tmp_path):
+    found = json.loads(run("report", place, "--json")[1])
+    assert found["learnt"] == {"ham": 100, "spam": 100}
+    assert found["held_out"]["ham"] == 100
+    assert found["telling"] == {"ham": [], "spam": []}  # of the model it began with it has hashes
+    for label, spam in (("ham", False), ("spam", True)):
+        folder = write_folder(tmp_path / f"new-{label}", mails(30, spam, 3_000))
+        run("learn", place, f"--{label}", folder)
+    found = json.loads(run("report", place, "--json")[1])
+    assert found["learnt"] == {"ham": 130, "spam": 130}
+    (ham,) = [row[2:] for row in found["telling"]["ham"] if row[0] == "meeting"] or [(9, 0)]
+    assert ham[0] > ham[1]
+    assert {token for token, *_ in found["telling"]["spam"]} & {"cash", "casino", "lottery"}
+    assert "Tokens that speak for spam" in run("report", place)[1]
+
+
 def test_users_are_listed_and_removed(run, place):
     with open_store(place) as store:
         for user in ("ann", "bob"):

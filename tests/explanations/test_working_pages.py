@@ -7,13 +7,12 @@ import pytest
 from matplotlib.mathtext import MathTextParser
 
 import tallybayes as tb
-from explanations.arithmetic import worked_out
 from explanations.cases import working
 from explanations.test_working import of_customer, of_loan, of_mail
-from explanations.test_working_numbers import formulas, has_words
+from explanations.test_working_numbers import formulas
 from lectures import test_loan as loan
 from tallybayes.model import Fitted
-from tallybayes.rendering.formula import LATEX, MATHML, write
+from tallybayes.rendering.formula import LATEX, write
 
 HTML = "</math><script>f(1)</script>&\"'"
 TEX = r"\input{x} $x^2_i$ & 50% #1 {~} |\`<b>"
@@ -23,9 +22,8 @@ EXAMPLES = {
     "loan": lambda: of_loan(loan.EXERCISE),
     "customer": lambda: of_customer(1),
 }
-CHILDREN = {"mfrac": 2, "msup": 2, "msqrt": 1}
 TAGS = {"section", "style", "p", "h3", "h4", "ul", "li", "div", "table", "caption", "thead"}
-TAGS |= {"tbody", "tr", "th", "td", "math", "mrow", "mi", "mn", "mo", "mtext", "mspace", *CHILDREN}
+TAGS |= {"tbody", "tr", "th", "td", "span"}
 COMMANDS = "paragraph subsection begin end item displaystyle hline frac sqrt exp log times left "
 COMMANDS += "right pi mid text textbackslash textasciicircum textasciitilde textbar textless "
 COMMANDS += "textgreater"
@@ -43,40 +41,20 @@ def found(request):
     return hostile() if request.param == "hostile" else EXAMPLES[request.param]()
 
 
-def spelled(element):
-    """Spell MathML out as text, with no more brackets around a base than it has."""
-    parts = [spelled(child) for child in element]
-    pattern = {"mfrac": "({})/({})", "msup": "{}^({})", "msqrt": "sqrt({})", "mspace": " "}
-    if element.tag in pattern:
-        return pattern[element.tag].format(*parts)
-    signs = {"\N{MULTIPLICATION SIGN}": " x ", "\N{GREEK SMALL LETTER PI}": "pi"}
-    text = element.text or ""
-    return "".join(parts) or signs.get(text, text.replace("\N{MINUS SIGN}", "-"))
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_numbers_in_mathml_are_those_of_the_text_and_formulas_in_latex_can_be_set(name):
-    parser, compared = MathTextParser("path"), 0
+def test_formulas_in_latex_can_be_set(name):
+    parser = MathTextParser("path")
     for formula in formulas(EXAMPLES[name]()):
         assert parser.parse(f"${write(formula, LATEX)}$").width > 0
-        for part in formula.parts[1:]:
-            if not has_words(part) and part.op != "(":
-                mathml = ElementTree.fromstring(f"<p>{write(part, MATHML)}</p>")
-                assert worked_out(spelled(mathml)) == worked_out(write(part))
-                compared += 1
-    assert compared > 10
 
 
-def test_html_is_well_formed_and_says_the_same_in_mathml(found):
+def test_html_is_well_formed_and_says_the_same(found):
     root = ElementTree.fromstring(found.to_html())
     for each in root.iter():
         assert each.tag in TAGS
-        assert len(each) == CHILDREN.get(each.tag, len(each)), ElementTree.tostring(each)
         assert all(not name.startswith("on") and name != "href" for name in each.attrib)
-    spoken = [
-        " ".join(math.get("alttext") for math in line.findall("math")) for line in root.iter("li")
-    ]
-    assert spoken == [write(each) for each in formulas(found)]
+    written = ["".join(line.itertext()) for line in root.iter("li")]
+    assert written == [write(each) for each in formulas(found)]
 
 
 def test_latex_is_balanced_and_none_of_the_users_words_is_a_command(found):

@@ -12,7 +12,9 @@ import tallybayes as tb
 from limited import limited_to
 from tallybayes.families.text import mutual_information
 from tallybayes.kernels import threads
-from tallybayes.tokenizer import bags
+from tallybayes.model import Recipe
+from tallybayes.model.calibration import Calibration
+from tallybayes.tokenizer import WordWeights, bags
 
 EVENTS = ["multinomial", "boolean", "bernoulli", "complement"]
 
@@ -69,6 +71,25 @@ def test_alpha_0_is_maximum_likelihood(event, document, shares):
     prior = (Fraction(3, 4), Fraction(1, 4))
     expected = logs(p * Fraction(s) for p, s in zip(prior, shares, strict=True))
     np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean"])
+def test_a_word_with_a_weight_below_0_says_the_contrary(event):
+    counted = tally(SMALL, LABELS, words=LETTERS)
+    weights = {"a": -2.0, "b": 0.5, "c": 0.25}
+    calibration = Calibration("words", {"mail": 1.0}, words={"mail": WordWeights(weights)})
+
+    def said(alpha, document, calibration):
+        family = tb.Text(LETTERS, event=event, alpha=alpha, length_power=0.0)
+        recipe = Recipe((family,), calibration=calibration)
+        return recipe.model(counted).joint_log_likelihood({"mail": [document]})[0]
+
+    plain = {word: said(1.0, word, None) - said(1.0, "", None) for word in "abc"}
+    expected = sum(weights[word] * logs for word, logs in plain.items())
+    got = said(1.0, "a b c", calibration) - said(1.0, "", calibration)
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+    with pytest.raises(tb.TallyBayesError, match="below 0 need alpha > 0"):
+        said(0.0, "a", calibration)
 
 
 @pytest.mark.parametrize("event", EVENTS)

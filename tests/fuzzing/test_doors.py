@@ -237,7 +237,6 @@ def test_texts():
         said = {
             "ngrams": (low, low + rng.choice([0, 0, 1, 2])),
             "lowercase": rng.random() < 0.7,
-            "strip_accents": rng.random() < 0.3,
             "min_df": rng.choice([1, 1, 2]),
             "event": rng.choice(
                 ["multinomial", "multinomial", "bernoulli", "boolean", "complement"]

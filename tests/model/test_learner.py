@@ -170,7 +170,7 @@ CALIBRATED = Recipe(
         default=1.25,
         prior=0.5,
         constants={"a": 0.5, "c": -1.0},
-        words={"mail": WordWeights({"red": 0.0, "green": 2.0})},
+        words={"mail": WordWeights({"red": 0.0, "green": 2.0, "blue": -0.5})},
     )
 )
 

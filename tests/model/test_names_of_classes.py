@@ -49,7 +49,6 @@ def test_without_names_numbers_are_said_with_what_they_are_of():
     for display, text in (
         (plots.RocCurveDisplay, "ROC curve: BAD = 1"),
         (plots.PrecisionRecallDisplay, "Precision-recall curve: BAD = 1"),
-        (plots.ThresholdDisplay, "What a threshold brings: BAD = 1"),
     ):
         assert display(held).plot().ax_.get_title(loc="left") == text
     alone = tb.metrics.Predictions.of([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])

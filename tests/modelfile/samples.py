@@ -115,6 +115,8 @@ CALIBRATIONS = {
     "weights": Calibration(
         "weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}, loss_before=float("inf")
     ),
-    "words": Calibration("words", {"mail": 0.7}, words={"mail": WordWeights({"a": 1.5, "é": 0.0})}),
+    "words": Calibration(
+        "words", {"mail": 0.7}, words={"mail": WordWeights({"a": 1.5, "b": -0.5, "é": 0.0})}
+    ),
     "evidence": Calibration("evidence", {"income": 0.3}, 0.0, constants={"no": 0.25, "yes": -0.5}),
 }

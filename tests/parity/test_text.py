@@ -86,7 +86,6 @@ SPELLINGS = {
     "one letter": ({"min_length": 1}, {"token_pattern": r"\w+"}),
     "four letters": ({"min_length": 4}, {"token_pattern": r"\w{4,}"}),
     "capitals": ({"lowercase": False}, {"lowercase": False}),
-    "accents": ({"strip_accents": True}, {"strip_accents": "unicode"}),
     "stop words": ({"stop_words": ["the", "été"]}, {"stop_words": ["the", "été"]}),
     "stop words and pairs": (
         {"stop_words": ["of", "the"], "ngrams": (1, 2)},
@@ -96,10 +95,6 @@ SPELLINGS = {
     "characters": (
         {"tokens": "characters", "ngrams": (1, 3)},
         {"analyzer": "char", "ngram_range": (1, 3)},
-    ),
-    "accents off characters": (
-        {"tokens": "characters", "ngrams": (2, 2), "strip_accents": True},
-        {"analyzer": "char", "ngram_range": (2, 2), "strip_accents": "unicode"},
     ),
     "a function": ({"tokens": str.split}, {"tokenizer": str.split, "token_pattern": None}),
     "a vocabulary": ({"vocabulary": THREE_WORDS}, {"vocabulary": THREE_WORDS}),

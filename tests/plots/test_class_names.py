@@ -34,7 +34,6 @@ def texts(display):
 
 PICTURES = {
     "column": lambda model: plots.ColumnDisplay.from_estimator(model, "age"),
-    "normal": lambda model: plots.NormalQQDisplay.from_estimator(model, X, BAD, "age"),
     "informative": plots.InformativeDisplay.from_estimator,
     "nomogram": lambda model: plots.NomogramDisplay.from_estimator(model, record=X.iloc[0]),
     "waterfall": lambda model: plots.WaterfallDisplay.from_estimator(model, X.iloc[0]),

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.plots import ColumnDisplay, NormalQQDisplay
-from tallybayes.plots.style import style_of
+from tallybayes.plots import ColumnDisplay
 from tallybayes.rendering.words import number
 
 RNG = np.random.default_rng(0)
@@ -212,58 +211,3 @@ def test_what_cannot_be_drawn_is_refused():
     }.items():
         with pytest.raises(tb.TallyBayesError, match=match):
             make()
-
-
-def quantiles(column="size", table=X, y=Y, model=MODEL, **options):
-    return NormalQQDisplay.from_estimator(model, table, y, column, **options)
-
-
-def test_points_are_z_against_the_quantiles_of_scipy():
-    for column, values in (("size", SIZE), ("price", np.log(X["price"]))):
-        display = quantiles(column)
-        for k, label in enumerate("abc"):
-            mine = values[label == Y]
-            z = np.sort((mine - mine.mean()) / mine.std(ddof=1))
-            places = (np.arange(len(mine)) + 0.5) / len(mine)
-            assert display.observed[label] == pytest.approx(z, rel=1e-9)
-            assert display.expected[label] == pytest.approx(stats.norm.ppf(places), abs=1e-9)
-            line = display.ax_.lines[k + 1]
-            assert line.get_marker() == style_of(k).marker
-            assert line.get_ydata() == pytest.approx(z)
-            off = display.observed[label] - display.expected[label]
-            assert f"{label} {number(off[np.abs(off).argmax()])} (at z" in display.alt_text
-    assert "log price" in display.alt_text
-
-
-def test_a_weight_moves_points_along_the_expected_quantiles():
-    w = 1.0 + np.arange(60) % 3
-    w[4] = 0.0
-    display = quantiles(sample_weight=100.0 * w)
-    mine = w[(Y == "a") & (w > 0.0)][np.argsort(SIZE[(Y == "a") & (w > 0.0)])]
-    places = [(mine[:k].sum() + mine[k] / 2) / mine.sum() for k in range(len(mine))]
-    assert display.expected["a"] == pytest.approx(stats.norm.ppf(places), abs=1e-9)
-
-
-def test_many_rows_are_thinned_evenly_and_keep_their_ends_and_many_classes_are_cut():
-    y = np.r_[np.zeros(5000, int), np.arange(400) % 40]
-    x = np.random.default_rng(1).normal(y)
-    model = tb.NaiveBayes().fit({"x": x}, y)
-    display = quantiles("x", {"x": x}, y, model)
-    z = np.sort((x[y == 0] - x[y == 0].mean()) / x[y == 0].std(ddof=1))
-    assert len(display.observed[0]) == 300
-    assert display.observed[0][[0, -1]] == pytest.approx(z[[0, -1]])
-    assert "33 more classes not drawn" in display.alt_text
-
-
-def test_a_q_q_picture_of_what_is_not_gaussian_is_refused():
-    table = {"size": SIZE, "colour": COLOUR, "same": np.ones(60)}
-    model = tb.NaiveBayes().fit(table, Y)
-    for match, column, rows in (
-        ("'colour' is not Gaussian", "colour", table),
-        ("'same' is left out", "same", table),
-        ("did you mean 'size'", "sizes", table),
-        ("no value in these rows", "size", {**table, "size": [np.nan] * 60}),
-        ("X has no column 'size'", "size", {"colour": COLOUR}),
-    ):
-        with pytest.raises(tb.TallyBayesError, match=match):
-            quantiles(column, rows, model=model.model_)

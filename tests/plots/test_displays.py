@@ -29,11 +29,11 @@ TOGETHER = tb.SemiNaiveBayes(KINDS, joints=[(COLUMN, "_c$")]).fit(
     X, np.array(HOSTILE, object)[((X[COLUMN] > 1.0) + PLACES) % 3]
 )
 RECORD = {name: values[1] for name, values in X.items()}
-OF_ROWS = ("RocCurve", "PrecisionRecall", "Threshold", "Reliability", "ConfusionMatrix")
+OF_ROWS = ("RocCurve", "PrecisionRecall", "Reliability", "ConfusionMatrix")
 
 
 def of_rows(kind, model=MODEL, **options):
-    if kind in ("Threshold", "Reliability"):
+    if kind != "ConfusionMatrix":
         options["positive"] = HOSTILE[0]
     return getattr(plots, f"{kind}Display").from_estimator(model, X, Y, **options)
 
@@ -51,14 +51,11 @@ MAKERS = {
     "column of values": lambda model=MODEL, **more: plots.ColumnDisplay.from_estimator(
         model, "_c$", X, Y, RECORD, **more
     ),
-    "quantiles": lambda model=MODEL, **more: plots.NormalQQDisplay.from_estimator(
-        model, X, Y, COLUMN, **more
-    ),
     "waterfall": lambda model=MODEL, **more: plots.WaterfallDisplay.from_estimator(
         model, RECORD, **more
     ),
-    "nomogram": lambda model=MODEL: plots.NomogramDisplay.from_estimator(
-        model, HOSTILE[0], HOSTILE[1], RECORD
+    "nomogram": lambda model=MODEL, **more: plots.NomogramDisplay.from_estimator(
+        model, HOSTILE[0], HOSTILE[1], RECORD, **more
     ),
     "joint": lambda model=MODEL: plots.JointDisplay.from_estimator(
         together(model), (COLUMN, "_c$"), record=RECORD
@@ -106,9 +103,7 @@ def test_an_estimator_what_was_fitted_and_the_model_are_drawn_alike(make):
         assert make(model).alt_text == make().alt_text
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in MAKERS if name not in ("informative", "joint", "nomogram")]
-)
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("informative", "joint")])
 def test_axes_that_are_given_are_drawn_on(name):
     ax = Figure(layout="constrained").subplots()
     display = MAKERS[name](ax=ax)
@@ -147,7 +142,6 @@ record = {{"x": 1.0, "c": "a", "n": 3}}
 with unattached():
     for name in rows:
         plots.svg_of(plots.ColumnDisplay.from_estimator(model, name, rows, [*"yynn"], record))
-    plots.NormalQQDisplay.from_estimator(model, rows, [*"yynn"], "x")
     plots.WaterfallDisplay.from_estimator(model, record)
     plots.NomogramDisplay.from_estimator(model, record=record)
     plots.InformativeDisplay.from_estimator(model)

@@ -132,19 +132,20 @@ def test_the_nomogram_reads_what_the_model_predicts(model):
         proba = model.predict_proba([record])[0]
         for most in (1, 20):
             display = NomogramDisplay.from_estimator(model, of.classes[0], record=record, most=most)
-            assert display.probability() == pytest.approx(proba[0], rel=1e-9)
-    panel = display.panels[of.classes[1]]
-    names = {row.column for row in panel.rows}
+            other = of.classes.index(display.other)
+            pair = proba[0] / (proba[0] + proba[other])
+            assert display.probability() == pytest.approx(pair, rel=1e-9)
+    names = {row.column for row in display.rows}
     # joints of a few cells have a row, those of many have none
     joints = {each.subject: len(each.support.values) for each in of.joints()}
     assert names - {*X} == {name for name, cells in joints.items() if cells <= 12}
-    assert "joint" in panel.unshown
-    (row,) = (row for row in panel.rows if row.column == "size")
+    assert "joint" in display.unshown
+    (row,) = (row for row in display.rows if row.column == "size")
     ratios = {tick.value: tick.log_ratio for tick in row.ticks}
     assert None in ratios  # that it is missing is evidence
     for value, ratio in ratios.items():
         logs = of.column("size").evidence([value])[0]
-        assert ratio == pytest.approx(logs[0] - logs[1], abs=1e-9)
+        assert ratio == pytest.approx(logs[0] - logs[other], abs=1e-9)
 
 
 def test_a_column_is_one_bar_of_the_waterfall_and_columns_together_another(model):

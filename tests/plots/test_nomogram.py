@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted, with_gaps
 from plots.scored_rows import loan
 from tallybayes.explanations import explain
-from tallybayes.plots import NomogramDisplay, nomogram
+from tallybayes.plots import NomogramDisplay
 from validation.registry import CLASSES
 
 RECORD = {"refund": "No", "status": "M", "income": 120.0}
@@ -27,9 +28,15 @@ def test_the_probability_read_off_is_that_of_the_model(setting, undrawn):
         case = fitted(setting, setting.examples(12), how)
         for k, (_, _, cells) in enumerate(setting.examples(3, seed=2)):
             record, one, most = with_gaps(case.record(cells), k), CLASSES[k], (1, 12)[k % 2]
-            expected = case.model.posterior_of(record)[one]
+            scores = case.joint(record)
             for marked in (record, None):
                 read = NomogramDisplay.from_estimator(case.model, one, record=marked, most=most)
+                pair = scores[[CLASSES.index(name) for name in (read.one, read.other)]]
+                with np.errstate(invalid="ignore"):
+                    expected = expit(pair[0] - pair[1])
+                if np.isneginf(pair).all():  # the prior decides
+                    prior = case.model.prior[[CLASSES.index(n) for n in (read.one, read.other)]]
+                    expected = prior[0] / prior.sum()
                 assert read.probability(record) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
@@ -41,7 +48,7 @@ def test_points_add_up_to_the_evidence_of_an_explanation(setting, undrawn):
         if not math.isfinite(contrast.total):
             continue
         display = NomogramDisplay.from_estimator(case.model, "a", "b", record, most=2)
-        panel, reading = display.panels["b"], display.read()["b"]
+        panel, reading = display, display.read()
         nats = math.log(2.0) * math.fsum(each.bits for each in contrast.evidence)
         expected = panel.scale * (nats - math.fsum(row.lowest for row in panel.rows))
         total = math.fsum([reading.others, *(mark.points for mark in reading.marks)])
@@ -52,7 +59,7 @@ def test_points_add_up_to_the_evidence_of_an_explanation(setting, undrawn):
 
 def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
     case = fitted(setting, setting.examples(12), "weights")
-    panel = NomogramDisplay.from_estimator(case.model, "b", "c").panels["c"]
+    panel = NomogramDisplay.from_estimator(case.model, "b", "c")
     for row in panel.rows:
         assert panel.points(row, row.lowest) == 0.0
         for tick in row.ticks:
@@ -65,7 +72,7 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
         assert max(row.strength[1] for row in panel.rows) * panel.scale == pytest.approx(100.0)
 
 
-def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_not(undrawn):
+def test_it_is_the_probability_among_the_two_classes_possible_or_not(undrawn):
     chances = {"red": {"a": 0.8, "b": 0.1, "c": 0.4}}
     model = tb.stated({"a": 0.5, "b": 0.25, "c": 0.25}, chances)
     display = NomogramDisplay.from_estimator(model, "a", "b")
@@ -79,7 +86,7 @@ def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_no
 def test_rulers_and_marks_are_where_they_should_be():
     record = {"refund": "No", "status": "S", "income": 95.0}
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)
-    ax, panel, reading = display.axes_[0], display.panels["No"], display.read()["No"]
+    ax, panel, reading = display.ax_, display, display.read()
     low, high = panel.ends
     named = {text.get_text(): text.xy[0] for text in ax.texts}
     total = panel.total(math.log(0.3 / 0.7))
@@ -91,8 +98,7 @@ def test_rulers_and_marks_are_where_they_should_be():
 
 
 def test_numbers_have_ticks_up_where_the_evidence_rises_and_down_where_it_falls():
-    display = NomogramDisplay.from_estimator(loan(), "Yes")
-    panel = display.panels["No"]
+    display = panel = NomogramDisplay.from_estimator(loan(), "Yes")
     (row,) = [row for row in panel.rows if row.column == "income"]
     assert row.bends
     assert row.cut
@@ -100,20 +106,20 @@ def test_numbers_have_ticks_up_where_the_evidence_rises_and_down_where_it_falls(
     for tick in row.ticks:
         assert tick.falls == (tick.value > turn) or abs(tick.value - turn) < 1.0
         assert abs(tick.log_ratio) <= 6.0
-    drawn = [(line.get_marker(), line.get_xdata()[0]) for line in display.axes_[0].lines]
+    drawn = [(line.get_marker(), line.get_xdata()[0]) for line in display.ax_.lines]
     for tick in row.ticks:
         marker = 3 if tick.falls else 2  # matplotlib's ticks down and up
         assert (marker, panel.points(row, tick.log_ratio)) in drawn
     for said in ("names above a line", "numbers that say more than 400 : 1"):
         assert said in display.alt_text.lower()
-        assert any(said in text.get_text() for text in display.axes_[0].texts)
+        assert any(said in text.get_text() for text in display.ax_.texts)
 
 
 def test_what_rules_a_class_out_is_an_arrow_and_told():
     display = NomogramDisplay.from_estimator(loan(alpha=0), "Yes", record={"refund": "Yes"})
-    assert -math.inf in [mark.points for mark in display.read()["No"].marks]
+    assert -math.inf in [mark.points for mark in display.read().marks]
     assert display.probability() == 0.0
-    arrows = [line for line in display.axes_[0].lines if line.get_marker() in ("<", ">")]
+    arrows = [line for line in display.ax_.lines if line.get_marker() in ("<", ">")]
     assert len(arrows) >= 4  # two ticks, the record, its total and its probability
     assert "An arrow marks values that rule a class out." in display.alt_text
     assert "the probability of Yes is 0." in display.alt_text
@@ -128,24 +134,17 @@ def test_what_no_class_allows_gets_the_prior_and_is_said(undrawn):
     assert "1 column has no line" in display.alt_text  # a text has too many words for one
 
 
-def test_every_other_class_has_a_panel_few_are_drawn_and_the_record_is_explained_once(monkeypatch):
+def test_of_many_classes_the_most_probable_other_one_is_read_against():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 40
     X = {"size": rng.normal(y, 3.0), "colour": np.array(["r", "g"])[rng.integers(0, 2, 400)]}
     estimator = tb.NaiveBayes().fit(X, y)
     record = {"size": 7.0, "colour": "r"}
-    explained = []
-    monkeypatch.setattr(nomogram, "explain", lambda *of: explained.append(of) or explain(*of))
-    display = NomogramDisplay.from_estimator(estimator, 7, record=record)
-    assert "35 more panels are not drawn." in display.alt_text
     proba = estimator.predict_proba({name: [value] for name, value in record.items()})[0]
-    assert display.probability() == pytest.approx(proba[7], rel=1e-9)
-    assert len(explained) == 1
-    assert len(display.panels) == 39
-    assert len(display.axes_) == len(display.drawn) == 4
-    assert [other for other, panel in display.panels.items() if panel.rows] == list(display.drawn)
-    nearest = np.argsort(-np.delete(proba, 7), kind="stable")[:4]
-    assert set(display.drawn) == set(np.delete(np.arange(40), 7)[nearest])
+    display = NomogramDisplay.from_estimator(estimator, 7, record=record)
+    assert display.other == np.argmax(np.where(np.arange(40) == 7, 0.0, proba))
+    pair = proba[[7, display.other]]
+    assert display.probability() == pytest.approx(pair[0] / pair.sum(), rel=1e-9)
 
 
 def test_of_many_columns_those_that_tell_most_have_rows(undrawn):
@@ -155,7 +154,7 @@ def test_of_many_columns_those_that_tell_most_have_rows(undrawn):
     X[:50, 177] += 5
     for estimator in (tb.MultinomialNB(), tb.BernoulliNB(binarize=2.0), tb.GaussianNB()):
         display = NomogramDisplay.from_estimator(estimator.fit(X, y), most=3)
-        assert display.panels["a"].rows[0].column == "x177"
+        assert display.rows[0].column == "x177"
         assert "297 columns have no line" in display.alt_text
 
 
@@ -166,9 +165,7 @@ def test_three_hundred_categories_do_not_run_into_each_other():
     display = NomogramDisplay.from_estimator(model)
     figure = display.figure_
     figure.canvas.draw()
-    boxes = [
-        text.get_window_extent() for text in display.axes_[0].texts if "city" in text.get_text()
-    ]
+    boxes = [text.get_window_extent() for text in display.ax_.texts if "city" in text.get_text()]
     assert 4 < len(boxes) < 60
     for k, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:k])

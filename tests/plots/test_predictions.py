@@ -1,10 +1,9 @@
-"""The five pictures of predictions: what they draw is what scikit-learn computes."""
+"""The four pictures of predictions: what they draw is what scikit-learn computes."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 
@@ -17,12 +16,11 @@ from tallybayes.plots import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     RocCurveDisplay,
-    ThresholdDisplay,
 )
 from tallybayes.validation import cross_val
 
 CURVES = RocCurveDisplay, PrecisionRecallDisplay
-OF_ONE_CLASS = *CURVES, ThresholdDisplay, ReliabilityDisplay
+OF_ONE_CLASS = *CURVES, ReliabilityDisplay
 ALL = *OF_ONE_CLASS, ConfusionMatrixDisplay
 
 
@@ -84,42 +82,18 @@ def test_many_rows_are_drawn_with_few_points_near_the_curve():
     both = PrecisionRecallDisplay.from_predictions(y, p)
     assert len(both.recall) <= 1000
     assert np.diff(both.recall) @ both.precision[1:] == pytest.approx(both.area, abs=5e-3)
-    steps = ThresholdDisplay.from_predictions(y, p)
-    lines = [line for line in steps.ax_.lines if len(line.get_xdata()) > 2]
-    for line, name in zip(lines, ("precision", "recall", "flagged"), strict=True):
-        x, values = line.get_xydata()[1:-1:97].T
-        assert values == pytest.approx([steps.at(t)[name] for t in x], nan_ok=True)
 
 
-def test_each_of_many_classes_is_drawn_against_the_rest():
+def test_one_of_many_classes_must_be_named():
     y, proba, labels = many_classes(4)
-    roc = RocCurveDisplay.from_predictions(y, proba, classes=labels)
-    expected = sk.roc_auc_score(y, proba, multi_class="ovr")
-    assert roc.roc_auc == pytest.approx(expected, abs=1e-12)
-    shares = [curve.share for curve in roc.curves]
-    assert shares == pytest.approx(sorted(((y == label).mean() for label in labels), reverse=True))
-    assert [f"{roc.areas[c.label]:.4f}  {c.label}" for c in roc.curves] == legend(roc)[:4]
-    assert f"{expected:.4f}  mean of 4 classes" in legend(roc)
-    assert len({str(line._unscaled_dash_pattern) for line in roc.ax_.lines[:8:2]}) == 4
-    both = PrecisionRecallDisplay.from_predictions(y, proba, classes=labels)
-    expected = [sk.average_precision_score(y == c, proba[:, k]) for k, c in enumerate(labels)]
-    assert both.average_precision == pytest.approx(np.mean(expected), abs=1e-12)
-    assert both.chance(both.curves[0]) == (shares[0], shares[0])
-    alone = RocCurveDisplay.from_predictions(y, proba, classes=labels, positive=labels[2])
-    assert [curve.label for curve in alone.curves] == [labels[2]]
-
-
-@pytest.mark.parametrize("picture", CURVES)
-def test_of_forty_classes_the_six_most_frequent_are_drawn_and_the_rest_is_said(picture):
-    y, proba, labels = many_classes(40, n=800)
-    wider = np.c_[proba, np.zeros(len(y))]
-    display = drawn(picture.from_predictions(y, wider, classes=[*labels, "never"]))
-    assert len(display.curves) == 41
-    assert len({line.get_color() for line in display.ax_.lines[:12:2]}) == 6
-    assert f"{display.area:.4f}  mean of 40 classes\n34 not drawn\n1 undefined" in legend(display)
-    assert "mean of 40 classes, 34 not drawn, 1 undefined" in display.alt_text
-    box = display.ax_.get_legend().get_window_extent()
-    assert box.x1 <= display.figure_.bbox.x1
+    of_class, p = y == labels[2], proba[:, 2]
+    for picture, score in zip(CURVES, (sk.roc_auc_score, sk.average_precision_score), strict=True):
+        with pytest.raises(TallyBayesError, match="is of one of 4 classes; name it"):
+            picture.from_predictions(y, proba, classes=labels)
+        display = picture.from_predictions(y, proba, classes=labels, positive=labels[2])
+        assert display.area == pytest.approx(score(of_class, p), abs=1e-12)
+        assert legend(display)[0] == f"{display.area:.4f}  class 02"
+    assert display.chance == (of_class.mean(), of_class.mean())
 
 
 def test_the_models_own_decisions_are_marked(rows):
@@ -135,7 +109,7 @@ def test_the_models_own_decisions_are_marked(rows):
         assert marker.get_xydata()[0] == pytest.approx(point)
         assert f"{point[1]:.1%}".replace("%", " %") in display.alt_text
     given = RocCurveDisplay.from_predictions([*"aabb"], [0.1, 0.6, 0.4, 0.9], predicted=[*"baab"])
-    assert (given.curves[0].decided["fpr"], given.curves[0].decided["recall"]) == (0.5, 0.5)
+    assert given.decided == (0.5, 0.5)
 
 
 def test_areas_of_folds_are_the_scores_and_leave_one_out_has_none(rows):
@@ -152,56 +126,6 @@ def test_areas_of_folds_are_the_scores_and_leave_one_out_has_none(rows):
         assert "there is none; the rows are all of one class" in empty.alt_text
 
 
-# thresholds
-
-
-def by_hand(real, p, threshold, weights):
-    flagged = p >= threshold
-    both = weights[flagged & real].sum()
-    all_flagged, of_class = weights[flagged].sum(), weights[real].sum()
-    return {
-        "precision": both / all_flagged if all_flagged else math.nan,
-        "recall": both / of_class if of_class else math.nan,
-        "flagged": all_flagged / weights.sum(),
-    }
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 4), st.booleans(), st.integers(1, 3)), min_size=1, max_size=12
-    ),
-    st.floats(-0.5, 1.5),
-)
-def test_a_threshold_brings_what_counting_by_hand_gives(found, threshold):
-    p, real, weights = (np.array(part) for part in zip(*found, strict=True))
-    rows = Predictions.of(real, p / 4, classes=[False, True], sample_weight=weights)
-    display = ThresholdDisplay(rows)
-    for each in (threshold, *p / 4):
-        expected = by_hand(real, p / 4, each, weights)
-        assert display.at(each) == pytest.approx(expected, nan_ok=True)
-
-
-def test_the_chosen_threshold_is_marked_on_every_curve():
-    display = ThresholdDisplay.from_predictions(*two_classes(80), threshold=0.33)
-    marks = [line for line in display.ax_.lines if line.get_marker() != "None"]
-    for mark, share in zip(marks, display.at(0.33).values(), strict=True):
-        assert mark.get_xydata()[0] == pytest.approx([0.33, share])
-        assert f"{share:.1%}".replace("%", " %") in display.alt_text
-    assert "at threshold 0.33" in texts(display)
-
-
-def test_one_of_many_classes_must_be_named():
-    y, proba, labels = many_classes(3)
-    with pytest.raises(TallyBayesError, match="for one of 3 classes"):
-        ThresholdDisplay.from_predictions(y, proba, classes=labels)
-    display = ThresholdDisplay.from_predictions(y, proba, classes=labels, positive=labels[1])
-    expected = by_hand(y == labels[1], proba[:, 1], 0.4, np.ones(len(y)))
-    assert display.at(0.4) == pytest.approx(expected)
-    assert display.threshold is None
-    with pytest.raises(TallyBayesError, match="threshold is 'high'"):
-        display.at("high")
-
-
 # reliability
 
 
@@ -216,29 +140,11 @@ def test_the_winning_class_is_drawn_so_that_the_distance_is_the_calibration_erro
     assert "winning class" in display.alt_text
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights"])
-def test_a_calibrated_model_is_drawn_before_and_after(rows, how):
-    X, y = rows
-    calibrated, plain = tb.NaiveBayes(calibration=how).fit(X, y), tb.NaiveBayes().fit(X, y)
-    weights = weights_of(len(y))
-    for each in (calibrated, calibrated.fitted_):
-        display = ReliabilityDisplay.from_estimator(each, X, y, sample_weight=weights)
-        expected = Predictions.from_estimator(plain, X, y, sample_weight=weights).reliability()
-        found = display.before.reliability()
-        np.testing.assert_allclose(found.confidence, expected.confidence, rtol=1e-9)
-        np.testing.assert_allclose(found.rows, expected.rows, rtol=1e-9)
-        errors = display.reliability.error, expected.error
-        assert errors[0] < errors[1]
-        words = f"{errors[0]:.4f} after calibration and {errors[1]:.4f} before calibration"
-        assert words in display.alt_text
-    assert ReliabilityDisplay.from_estimator(plain, X, y).before is None
-
-
 def test_the_worst_bin_is_named_and_one_row_is_a_row():
     y, p = ["a"] * 10 + ["b"] * 10, [0.05] * 8 + [0.95] * 2 + [0.95] * 10
     text = ReliabilityDisplay.from_predictions(y, p, positive="b").alt_text
     assert "around 0.950, where it is right for 83.3 % of 12 rows" in text
-    assert "0.0900 predicted" in text  # (8 x .05 + 12 x .11667) / 20
+    assert "is 0.0900." in text  # (8 x .05 + 12 x .11667) / 20
     one = ReliabilityDisplay.from_predictions(["a"], [0.3], classes=["a", "b"])
     assert one.alt_text.endswith("of 1 row.")
 

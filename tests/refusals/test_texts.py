@@ -109,7 +109,6 @@ def test_a_vocabulary_comes_in_any_form_that_can_be_read_again(form):
 COUNTED = {
     "ngrams": (1, 2), "tokens": "characters", "stop_words": ["the"],
     "lowercase": False, "min_length": 1, "tf": "log", "norm": "l2", "idf": True,
-    "strip_accents": True,
 }  # fmt: skip
 
 

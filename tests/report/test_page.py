@@ -12,7 +12,6 @@ import tallybayes as tb
 from lectures.test_loan import CHEAT, TABLE as LOAN
 from tallybayes.explanations import counterfactuals
 from tallybayes.model import Fitted, Recipe
-from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.report.contents import evaluate
 from tallybayes.report.page import POLICY, model_report
@@ -201,26 +200,6 @@ def test_dependence_that_was_not_measured_is_not_denied():
     assert "No two columns do so much that it matters." in many
 
 
-def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
-    from tallybayes.plots import ReliabilityDisplay
-    from tallybayes.report import contents
-
-    monkeypatch.setattr(contents, "MOST_ROWS", 60)
-    seen, plot = [], ReliabilityDisplay.plot
-    monkeypatch.setattr(
-        ReliabilityDisplay, "plot", lambda self, ax: seen.append(self) or plot(self, ax)
-    )
-    rng = np.random.default_rng(1)
-    y = np.repeat(["a", "b"], 100)
-    X = {"p": rng.normal(np.where(y == "a", 0.0, 1.0))}
-    fitted = Fitted(tb.Tally.of(X, y), Recipe(calibration=Calibration("temperature", default=0.5)))
-    report = model_report(fitted, **judged(fitted, X, y))
-    (display,) = seen
-    assert len(display.rows) == len(display.before) == 60
-    np.testing.assert_array_equal(display.rows.true, display.before.true)
-    assert "of 60 of 200 rows, drawn at random." in report.html
-
-
 def test_columns_that_belong_together_are_drawn_and_listed_what_gains_most_first(monkeypatch):
     from tallybayes.plots import JointDisplay
 
@@ -252,9 +231,7 @@ def test_the_nomogram_says_what_its_probabilities_leave_out():
         X = {"p": rng.normal(y)}
         return read(model_report(Fitted(tb.Tally.of(X, y)))).text
 
-    of_all = "among all is 1/(1 + the sum of"
-    assert of_all not in said(2)
-    assert of_all in said(3)
+    assert "as if there were no others" not in said(2)
     assert "two most probable of 6 classes, as if there were no others" in said(6)
 
 
@@ -305,24 +282,23 @@ def test_models_of_every_family_have_a_report_with_data_and_without(name):
         assert not {"nan", "None", "inf", "-inf"} & words
 
 
-def test_pictures_of_columns_and_quantiles_have_the_weights_of_their_rows(monkeypatch):
-    from tallybayes.plots import ColumnDisplay, NormalQQDisplay
+def test_pictures_of_columns_have_the_weights_of_their_rows(monkeypatch):
+    from tallybayes.plots import ColumnDisplay
 
-    seen = []
-    for each in (ColumnDisplay, NormalQQDisplay):
+    seen, made = [], ColumnDisplay.from_estimator.__func__
 
-        def spy(cls, *args, made=each.from_estimator.__func__, **options):
-            seen.append((cls, options["sample_weight"].tolist()))
-            return made(cls, *args, **options)
+    def spy(cls, *args, **options):
+        seen.append(options["sample_weight"].tolist())
+        return made(cls, *args, **options)
 
-        monkeypatch.setattr(each, "from_estimator", classmethod(spy))
+    monkeypatch.setattr(ColumnDisplay, "from_estimator", classmethod(spy))
     rng = np.random.default_rng(3)
     y = np.repeat(["a", "b"], 150)
     X = {"p": np.exp(rng.normal(size=300))}
     weights = rng.uniform(0.5, 1.0, 300)
     fitted = Fitted(tb.Tally.of(X, y, weights))
     model_report(fitted, **judged(fitted, X, y, weights))
-    assert seen == [(ColumnDisplay, weights.tolist()), (NormalQQDisplay, weights.tolist())]
+    assert seen == [weights.tolist()]
 
 
 def one_class():

@@ -30,7 +30,7 @@ ROWS = st.lists(
 KINDS = [
     tb.Words(),
     tb.Words(ngrams=(1, 2), stop_words=("the", "you")),
-    tb.Words(tokens="unicode", strip_accents=True),
+    tb.Words(tokens="unicode"),
     tb.Words(tokens="whitespace", lowercase=False, min_length=3),
     tb.Words(tokens="characters", ngrams=(2, 3)),
     tb.Words(tf="log"),

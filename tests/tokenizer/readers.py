@@ -40,7 +40,6 @@ def some_words(draw, **fixed):
         "tokens": tokens,
         "ngrams": draw(st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 5)])),
         "lowercase": draw(st.booleans()),
-        "strip_accents": draw(st.booleans()),
     }
     if tokens != "characters":
         options["min_length"] = draw(st.sampled_from([None, 1, 2, 3, 5]))

@@ -101,7 +101,9 @@ def test_what_each_word_says_is_what_a_model_without_the_document_says(n_classes
             np.testing.assert_allclose(said, logs, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("pulls", [Pulls(), Pulls(word=0.05, mean=4.0)])
+@pytest.mark.parametrize(
+    "pulls", [Pulls(), Pulls(word=0.05, mean=4.0), Pulls(word=0.05, mean=1.0, least=-np.inf)]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes, pulls):
     X, y = documents(24, n_classes, longest=4)
@@ -130,14 +132,14 @@ def test_exponents_are_those_of_a_general_solver_on_terms_of_refits(n_classes, p
         drawn += pulls.mean * (m**2 + n**2 + constants @ constants)
         return (np.logaddexp.reduce(scores, axis=1) - own).sum() + drawn / 2.0
 
-    bounds = [(None, None)] * n_classes + [(0.0, None)] * (2 + k)
+    bounds = [(None, None)] * n_classes + [(0.0, None)] * 2 + [(pulls.least, None)] * k
     start = np.append(np.zeros(n_classes), np.full(2 + k, 0.5))
     options = {"ftol": 1e-15, "maxiter": 2000}
     best = minimize(objective, start, method="SLSQP", bounds=bounds, options=options)
     ours = np.concatenate([weighed.constants, weighed.columns, *weighed.words])
     assert objective(ours) <= best.fun + 1e-9
     np.testing.assert_allclose(ours, best.x, atol=2e-3)
-    assert weighed.words[0].min() >= 0.0
+    assert (weighed.words[0].min() < 0.0) == (pulls.least < 0.0)
     assert np.ptp(weighed.words[0]) > 0.1
     quickly = WordProblem(others, [found], *args, pulls).solved()
     assert objective(np.concatenate([*quickly[:2], *quickly[2]])) <= best.fun * (1.0 + 1e-6)

@@ -179,35 +179,8 @@ def test_models_are_compared_on_the_same_rows(tmp_path, models):
         pytest.raises(tb.TallyBayesError, match="only once; save it to a file"),
     ):
         compare(models, stream, read=SKIP)
-    for one in (models["all"], ModelSpec()):
-        with pytest.raises(tb.TallyBayesError, match="at least 2 models, not 1"):
-            compare({"one": one}, SEEN, "label")
-    with pytest.raises(tb.TallyBayesError, match="drop or use different columns"):
-        compare({"a": ModelSpec(), "b": ModelSpec(drop=("age",))}, TWO, "label")
-
-
-@pytest.mark.parametrize(
-    ("told", "held"),
-    [
-        ({"numbers": {"columns": {"rooms": "gaussian"}}, "auto": {}, "flat": {"prior": "uniform"}},
-         {"folds": 4, "score": "log_loss", "seed": 2, "level": 0.1}),
-        ({"categories": {"columns": {"rooms": "categorical"}},
-          "numbers": {"columns": {"rooms": "gaussian"}}}, {"folds": "loo"}),
-        ({"plain": {"positive": "no"}, "smooth": {"alpha": 10, "positive": "no"}},
-         {"folds": 3, "repeats": 2, "score": "recall", "weight": "times"}),
-    ],
-    ids=["log-loss", "letters", "weights"],
-)  # fmt: skip
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("each", ["csv", "parquet"])
-def test_specifications_are_compared_as_estimators(tmp_path, small_blocks, each, order, told, held):
-    told = dict(list(told.items())[::order])
-    path = write(TWO, tmp_path / f"rows.{each}")
-    found = compare({name: ModelSpec(**how) for name, how in told.items()}, path, "label", **held)
-    table, more = in_memory(TWO, held)
-    estimators = {name: tb.NaiveBayes(**how) for name, how in told.items()}
-    wanted = validation.compare(estimators, table, Y, **more)
-    assert found.result.to_dict() == near(wanted.to_dict())
+    with pytest.raises(tb.TallyBayesError, match="at least 2 models, not 1"):
+        compare({"one": models["all"]}, SEEN, "label")
 
 
 # tuning
@@ -219,12 +192,9 @@ def test_specifications_are_compared_as_estimators(tmp_path, small_blocks, each,
         (None, {}, {"nested": 3}),
         ({"alpha": [0.1, 1.0], "prior": ["empirical", "uniform"]}, {"positive": "yes"},
          {"folds": 3, "nested": None, "seed": 4, "one_standard_error": True}),
-        ({"columns": ["auto", {"age": "bins"}], "alpha": [0.5]}, {}, {"nested": None}),
-        ({"columns": [{"rooms": "gaussian"}, {"rooms": "categorical"}]},
-         {"columns": {"rooms": "categorical"}}, {"nested": None}),
         ({"calibration": [None, "temperature"]}, {}, {"folds": 3, "nested": None}),
     ],
-    ids=["alpha", "several", "columns", "letters", "calibration"],
+    ids=["alpha", "several", "calibration"],
 )  # fmt: skip
 def test_tuning_is_that_of_the_estimator_and_the_best_model_is_stored(
     tmp_path, small_blocks, grid, spec, options
@@ -250,12 +220,6 @@ def test_tuning_is_that_of_the_estimator_and_the_best_model_is_stored(
     assert back.provenance.history == (f"tune {path}: {len(TWO)} rows",)
 
 
-def test_trying_families_for_all_columns_leaves_alone_what_is_declared():
-    rows = TWO[["age", "income", "label"]].assign(note=["good word", "bad word"] * 100)
-    spec = ModelSpec({"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
-    found = tune_spec(rows, "label", spec, {"columns": ["auto", "bins"]}, folds=3, nested=None)
-    schema = found.stored.fitted.tally.schema
-    assert isinstance(schema.kind("note"), tb.Words)
-    assert (schema.edges["age"], len(found.result.candidates)) == ((30.0, 50.0), 2)
+def test_a_grid_of_unknown_parameters_is_refused():
     with pytest.raises(tb.TallyBayesError, match="alpah"):
-        tune_spec(rows, "label", grid={"alpah": [1.0]}, nested=None)
+        tune_spec(TWO, "label", grid={"alpah": [1.0]}, nested=None)

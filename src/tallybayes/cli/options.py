@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallybayes.cli.main import OWN, Together, argument, option
+from tallybayes.cli.main import Together, argument, option
 from tallybayes.cli.paths import STANDARD
 
 if TYPE_CHECKING:
@@ -251,19 +251,12 @@ def rows_of(data: tuple[str, ...], sql: str | None, db: str | None) -> Any:
     return SqlQuery.of(sql, db)
 
 
-def weight(section: str = OWN) -> click.Option:
-    """Return the column of weights."""
-    about = "The column that says how often each row counts."
-    return option("--weight", "NAME", about, section=section)
-
-
 _USE, _DECISION = _in(IN_USE, USE_OPTIONS), _in(IN_DECISION, DECISION_OPTIONS)
 _SPECIFICATION = _in(IN_COLUMNS, COLUMN_OPTIONS) + _in(IN_MODEL, MODEL_OPTIONS) + _USE
 READING = Together("read", _read_options, _in(IN_READING, READING_OPTIONS))
 SPECIFICATION = Together("spec", spec_of, _SPECIFICATION + _DECISION)
 TRIED = Together("spec", spec_of, _SPECIFICATION)
 USED = Together("use", spec_of, _USE + _DECISION)
-AS_TYPED = Together("said", dict, _SPECIFICATION)
 _FOLDS, _LOO, _FEW, _EACH, _SPLIT, _REPEATS, _SEED = _in(
     IN_FOLDS,
     (
@@ -282,6 +275,7 @@ _FOLDS, _LOO, _FEW, _EACH, _SPLIT, _REPEATS, _SEED = _in(
 )
 FOLDS = Together("held", _held, (_FOLDS, _LOO, _SPLIT, _REPEATS, _SEED))
 LOO = Together("held", _held, (_FEW, _EACH, _SPLIT, _SEED))
+WEIGHT = option("--weight", "NAME", "The column that says how often each row counts.")
 TARGET = option("--target -t", "NAME", "The column to predict.", required=True)
 TARGET_IF = option("--target -t", "NAME", "The column to predict.")
 LABELS = option(

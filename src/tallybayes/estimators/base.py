@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.evidence.diagnosis import diagnose
@@ -39,8 +39,6 @@ from tallybayes.validation.prepared import NeedsRefit, Prepared
 if TYPE_CHECKING:
     from tallybayes.report.page import ModelReport
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 # beside the estimators, not in them: a lock can be neither pickled nor copied
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()

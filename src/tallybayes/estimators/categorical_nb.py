@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Array, Floats
 from tallybayes.estimators.checks import AT_LEAST_0, Rule
 from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Categorical, Family

@@ -23,11 +23,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.labels import unmasked
 from tallybayes.sources.weights import weights_of
 
-Array = NDArray[Any]
 # what a parameter must be, in words that end "must be ...", and whether a value is that
 Rule = tuple[str, Callable[[Any], bool]]
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Floats, Labelled, read_only
+from tallybayes.estimators.base import Labelled, read_only
 from tallybayes.estimators.checks import AT_LEAST_0_OR_NONE, BOOLEAN, Rule
 from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Bernoulli, Complement, Family, Multinomial

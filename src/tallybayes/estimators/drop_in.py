@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.errors import warn
-from tallybayes.estimators.base import Array, Floats, Labelled, TallyClassifier, read_only
+from tallybayes.estimators.base import Labelled, TallyClassifier, read_only
 from tallybayes.estimators.checks import (
     ALPHAS,
     ARRAY_OR_NONE,

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.estimators.base import Floats, Labelled, read_only
+from tallybayes.arrays import Floats
+from tallybayes.estimators.base import Labelled, read_only
 from tallybayes.estimators.checks import ARRAY_OR_NONE, AT_LEAST_0, Rule
 from tallybayes.estimators.drop_in import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Gaussian

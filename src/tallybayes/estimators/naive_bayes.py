@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
-from tallybayes.estimators.base import Array, Labelled, TallyClassifier
+from tallybayes.estimators.base import Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,
@@ -280,16 +281,12 @@ class NaiveBayes(TallyClassifier):
                     "not all of them with names; fit both on tables with names, or on arrays of "
                     "the same width"
                 )
-            # a side that has no value of a column leaves it to the other to say what it is
-            mine_open = set(mine.tally.empty_columns()).intersection(b.names)
-            theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
-            schema = a.joined(b.without(theirs_open), overruled=mine_open)
-            tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
+            tally = mine.tally.united(theirs.tally)
             of_both = {n: w for n, w in other._spec.by_name.items() if n in b.places}
             of_theirs = {n: other._spec.of(n) for n in b.names if n not in a.places}
             said = {**of_both, **self._spec.by_name, **of_theirs}
             self._spec = ColumnSpec(self._spec.rest, said)
-            self._set_names(schema.inputs, hasattr(self, "feature_names_in_"))
+            self._set_names(tally.schema.inputs, hasattr(self, "feature_names_in_"))
             classes = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
             declared = sorted_labels(classes, "the classes")
             return self._become(tally, self._recipe(tally, declared))

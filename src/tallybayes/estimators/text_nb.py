@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Floats, Labelled, read_only
+from tallybayes.estimators.base import Labelled, read_only
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.families import Text
 from tallybayes.families.text import Event, as_vocabulary
@@ -44,7 +45,7 @@ class TextNB(NaiveBayes):
     ngrams : tuple, optional
         The shortest and the longest run of tokens that counts as a word. When not given, (1, 1),
         or what the phrases of the vocabulary need.
-    min_length, lowercase, strip_accents, stop_words
+    min_length, lowercase, stop_words
         How documents are spelled, and which tokens are left out.
     min_df, max_df, max_features, vocabulary, best
         Which of the counted words are used: see `Text`.
@@ -92,7 +93,6 @@ class TextNB(NaiveBayes):
         ngrams: tuple[int, int] | None = None,
         min_length: int | None = None,
         lowercase: bool = True,
-        strip_accents: bool = False,
         stop_words: Sequence[str] | None = None,
         min_df: float = 1,
         max_df: float = 1.0,
@@ -114,7 +114,6 @@ class TextNB(NaiveBayes):
         self.ngrams = ngrams
         self.min_length = min_length
         self.lowercase = lowercase
-        self.strip_accents = strip_accents
         self.stop_words = stop_words
         self.min_df = min_df
         self.max_df = max_df
@@ -138,7 +137,7 @@ class TextNB(NaiveBayes):
 
     def _words(self, **more: Any) -> Words:
         """Return what is counted."""
-        names = ("tokens", "min_length", "lowercase", "strip_accents")
+        names = ("tokens", "min_length", "lowercase")
         options: dict[str, Any] = {name: getattr(self, name) for name in names}
         ngrams: Any = tuple(self.ngrams) if isinstance(self.ngrams, list) else self.ngrams
         if ngrams is None and self.vocabulary is not None:

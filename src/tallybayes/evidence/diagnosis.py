@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Batch, Block, Coded, Sparse, encode_classes, encoded, take_rows
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.evidence.search import weigh_evidence
@@ -46,7 +47,7 @@ from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, selected, taken
 from tallybayes.sources.dates import laid_out
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint
+from tallybayes.validation.held_out_terms import is_joint
 
 MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most

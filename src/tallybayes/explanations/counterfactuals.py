@@ -15,27 +15,24 @@ from itertools import combinations, islice, product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats, Mask
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import (
     IMPOSSIBLE,
     Explanation,
-    class_place,
     explain,
     model_of,
     plain_value,
 )
 from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Part, Renderable
 from tallybayes.rendering.words import class_label, class_name, label, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FAR = 4.0  # standard deviations of a column
 GRID = 201  # numbers that are tried
@@ -213,7 +210,7 @@ def counterfactuals(
     now = model.classes.index(explanation.decision)
     wanted = [c for c in range(len(model.classes)) if c != now]
     if to is not None:
-        wanted = [class_place(model.classes, to)]
+        wanted = [place_of(to, model.classes)]
     if wanted == [now]:
         raise TallyBayesError(
             f"the answer is {to!r} already; name another class, or none for any other answer"

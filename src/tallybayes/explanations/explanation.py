@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from tallybayes.batches import Batch, Block, Coded, dense
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError
 from tallybayes.families.parameters import safe_log
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Folded, Part, Renderable, Table, plain
 from tallybayes.rendering.words import (
@@ -359,7 +360,7 @@ class Explanation(Renderable):
                 f"evidence is for one class against another, not for {one!r} against itself; give "
                 "two different classes"
             )
-        a, b = (class_place(self.classes, each) for each in (one, other))
+        a, b = (place_of(each, self.classes) for each in (one, other))
 
         def weigh(logs: Sequence[float]) -> float:
             same = logs[a] == logs[b] == -math.inf
@@ -582,10 +583,3 @@ def _brief(name: str, between: str) -> str:
 
 def _odds(weight: float) -> float:
     return math.inf if weight > LARGEST else 2.0**weight
-
-
-def class_place(classes: Sequence[Label], given: Label) -> int:
-    """Return the place of a class; any other label is refused."""
-    if given not in classes:
-        raise TallyBayesError(f"{given!r} is not a class; {did_you_mean(given, classes)}")
-    return classes.index(given)

@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Block, cells_of, take_columns
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import (
     Explanation,
-    class_place,
     explain,
     model_of,
     record_in,
 )
-from tallybayes.families.parameters import Floats, Parameters
+from tallybayes.families.parameters import Parameters
 from tallybayes.kernels.choice import part_of
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Model
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
-
-Array = NDArray[Any]
 
 MOST_NUMBERS = 1 << 30  # 8 GB
 
@@ -92,8 +91,8 @@ class Explanations:
         """
         if len(self.classes) < 2:
             raise TallyBayesError("there is one class only, so nothing to weigh it against")
-        a = self.winners if one is None else class_place(self.classes, one)
-        b = self.winners if other is None else class_place(self.classes, other)
+        a = self.winners if one is None else place_of(one, self.classes)
+        b = self.winners if other is None else place_of(other, self.classes)
         rows, a, b = np.broadcast_arrays(np.arange(len(self)), a, b)
         if other is None:
             b = np.where(a == self.winners, self._runners_up(), b)

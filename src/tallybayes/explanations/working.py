@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.explanations.explanation import Explanation, Term
-from tallybayes.families.derivations import Derivation, Question, derivation
+from tallybayes.families.derivations import Derivation, Question, any_class, derivation
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Model
 from tallybayes.rendering import Formula, Formulas, Heading, Part, Renderable, Table, plain
@@ -212,11 +212,11 @@ class Working(Renderable):
 
     def _scores(self) -> Iterator[Formula]:
         if len(self.derivations) <= MOST_NAMED:
-            any_class = _any_class(self.names)
-            prior = powered(of("P", any_class), self.explanation.prior_exponent)
-            constant = [of("constant", any_class)] if self.explanation.constants else []
+            of_any = any_class(self.names)
+            prior = powered(of("P", of_any), self.explanation.prior_exponent)
+            constant = [of("constant", of_any)] if self.explanation.constants else []
             factors = [prior, *constant, *(each.general for each in self.derivations)]
-            yield chain(of("s", any_class), product(factors))
+            yield chain(of("s", of_any), product(factors))
         for c in self.shown:
             exact, log = self.scores[self.explanation.classes[c]], self.explanation.joint[c]
             value = [*_short(exact), rounded(log, 3)] if _short(exact) else [density(log)]
@@ -376,7 +376,7 @@ def _gathered(rest: Sequence[tuple[float, ...]], names: tuple[str, ...]) -> Deri
     factors = tuple(map(in_product, logs))
     lines = tuple((chain(of("rest", c), f),) for c, f in zip(names, factors, strict=True))
     title = f"the other {len(rest)} factors, which tell the classes apart less, multiplied"
-    return Derivation(title, "", of("rest", _any_class(names)), lines, factors, logs)
+    return Derivation(title, "", of("rest", any_class(names)), lines, factors, logs)
 
 
 def _priors(model: Model) -> tuple[tuple[Formula, Formula], ...]:
@@ -409,11 +409,6 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         yield f"Each factor is raised to its {how}{too}."
     elif any(term.exponent != 1.0 for term in explanation.smallest_terms):
         yield "Each word is raised to an exponent that is less in a document of more words."
-
-
-def _any_class(names: Sequence[str]) -> str:
-    """Return what stands for any class."""
-    return next(each for each in ("c", "k", "class", "any class", "") if each not in names)
 
 
 def _line(value: object) -> str:

@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 from msgspec import structs
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Coded
 from tallybayes.families.categorical import (
     Categorical,
@@ -34,7 +35,7 @@ from tallybayes.families.categorical import (
     Layout,
     running_shares,
 )
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats
+from tallybayes.families.parameters import ColumnInfo, Family
 from tallybayes.families.registry import register
 from tallybayes.families.running import RunningShares, RunningStart
 from tallybayes.families.smoothing import Alpha, alpha_of_each

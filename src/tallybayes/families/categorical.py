@@ -11,17 +11,15 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families.parameters import (
     NEVER_COUNTED,
     NEVER_SEEN,
-    Array,
     ColumnInfo,
     Entries,
     Family,
-    Floats,
-    Mask,
     Parameters,
     safe_log,
     times,

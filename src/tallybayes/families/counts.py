@@ -11,18 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import (
-    Array,
-    ColumnInfo,
-    Entries,
-    Family,
-    Floats,
-    Mask,
-    Parameters,
-    safe_log,
-)
+from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters, safe_log
 from tallybayes.families.registry import register
 from tallybayes.families.running import (
     Bag,

@@ -70,6 +70,11 @@ NORMALISED = (
 MOST_ABSENT = 300  # absent words whose exact product is worked out
 
 
+def any_class(names: Sequence[str]) -> str:
+    """Return what stands for any class of these names."""
+    return next((each for each in ANY_CLASS if each not in names), ANY_CLASS[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A value whose factor is to be worked out: as it is written, and what is known of it."""
@@ -97,7 +102,7 @@ class Question:
     @property
     def any_class(self) -> str:
         """What stands for any class."""
-        return next((each for each in ANY_CLASS if each not in self.classes), ANY_CLASS[-1])
+        return any_class(self.classes)
 
     @property
     def often(self) -> str:

@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
+from tallybayes.families.parameters import ColumnInfo, Family, Parameters
 from tallybayes.families.registry import register
 from tallybayes.families.running import RunningNormal, RunningStart
 from tallybayes.families.terms import Quadratic

@@ -28,10 +28,11 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.errors import number
 from tallybayes.families.categorical import CategoricalParameters
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, left_out
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, safe_log
+from tallybayes.families.parameters import ColumnInfo, Family, safe_log
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST, Ratios
 from tallybayes.families.terms import CellTerms, UnitTerm

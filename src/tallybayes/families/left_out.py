@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from msgspec import structs
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import (
     Block,
     Coded,
@@ -42,7 +43,7 @@ from tallybayes.batches import (
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical
 from tallybayes.families.counts import Bernoulli, Complement, Multinomial
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, safe_log
+from tallybayes.families.parameters import ColumnInfo, Family, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 from msgspec import structs
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.families.gaussian import (
     TINY,
     AdditiveFloor,
@@ -27,7 +28,7 @@ from tallybayes.families.gaussian import (
     varies,
 )
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, left_out
-from tallybayes.families.parameters import Array, Family, Floats, Mask
+from tallybayes.families.parameters import Family
 from tallybayes.kernels import scoring
 from tallybayes.tallies import Moments
 

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Block, take_rows
 from tallybayes.families.smoothing import Ratios, checked_alpha
 from tallybayes.schema import Kind
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from tallybayes.families.terms import UnitTerm
     from tallybayes.tokenizer import WordWeights
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 CELLS_AT_ONCE = 4_000_000
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.families.terms import Scores
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import ROUNDING
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tallybayes.families.parameters import ColumnInfo
     from tallybayes.tokenizer import WordWeights
 
-Floats = NDArray[np.float64]
 Row = list[float]  # one number a class
 
 FAR_BELOW = 10.0  # times below the least variance: down to there no class may be near the floor

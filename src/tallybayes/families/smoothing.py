@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 Alpha = float | tuple[float, ...]
 
 

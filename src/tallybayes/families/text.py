@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.families.counts import (
@@ -35,17 +35,7 @@ from tallybayes.families.counts import (
     Multinomial,
     MultinomialParameters,
 )
-from tallybayes.families.parameters import (
-    Array,
-    ColumnInfo,
-    Entries,
-    Family,
-    Floats,
-    Mask,
-    Parameters,
-    Piece,
-    times,
-)
+from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters, Piece, times
 from tallybayes.families.registry import register
 from tallybayes.families.running import RunningStart, RunningWords
 from tallybayes.families.smoothing import LAPLACE, Ratios
@@ -56,8 +46,8 @@ from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
 from tallybayes.tokenizer import Bagged, Bags, Documents, Reading, Terms, Words, WordWeights
 from tallybayes.tokenizer.words import in_utf8
+from tallybayes.value import Stated
 
-Integers = NDArray[np.int64]
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
 
 EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
@@ -238,7 +228,7 @@ class Text(Family, frozen=True):
 
 
 @dataclass(frozen=True, eq=False)
-class TextParameters(Parameters):
+class TextParameters(Stated, Parameters):
     """What each word adds to the score of each class.
 
     `terms` are the words that are used, and `numbers` their places among those that were counted:
@@ -252,10 +242,6 @@ class TextParameters(Parameters):
     numbers: Array | None
     exponent: float = 1.0
     weights: Floats | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def plain(self) -> BernoulliParameters | MultinomialParameters:
@@ -363,6 +349,10 @@ class TextParameters(Parameters):
 
     def weighed(self, weights: WordWeights, mean: float) -> TextParameters:
         """Return what has a weight for each word, relative to a mean that others have."""
+        if not self.text.alpha and min(weights.weights.values(), default=0.0) < 0.0:
+            raise TallyBayesError(
+                "weights of words below 0 need alpha > 0: what is impossible cannot be turned round"
+            )
         return replace(self, weights=weights.of(self.terms, mean) / (mean or 1.0))
 
     def select(self, units: Sequence[int]) -> TextParameters:

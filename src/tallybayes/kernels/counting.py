@@ -6,13 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Integers
 from tallybayes.kernels.choice import run
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 SparseRows = tuple[Array, Array, Array]  # pointers, places and values
 
 # A moment about a point this many standard deviations away has lost too many digits; where

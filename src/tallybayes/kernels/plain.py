@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from tallybayes.arrays import Array
 
 CELLS_AT_ONCE = 100_000
 LEAST = np.finfo(np.float64).min

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.kernels.choice import run
 from tallybayes.kernels.counting import SparseRows
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 MOST_LOGS = 2_000_000
 

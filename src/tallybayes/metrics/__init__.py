@@ -1,19 +1,5 @@
 """How good predictions are: `Predictions`, scores by name, confusion matrices, intervals."""
 
-from tallybayes.metrics.classification_report import ClassificationReport
-from tallybayes.metrics.confusion import Confusion
-from tallybayes.metrics.intervals import score_intervals
-from tallybayes.metrics.predictions import Predictions
-from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES, RANKING, Ranked, Reliability
+import lazy_loader
 
-__all__ = [
-    "GREATER_IS_BETTER",
-    "NAMES",
-    "RANKING",
-    "ClassificationReport",
-    "Confusion",
-    "Predictions",
-    "Ranked",
-    "Reliability",
-    "score_intervals",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

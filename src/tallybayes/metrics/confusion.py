@@ -29,12 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import class_label, labels as shown
 from tallybayes.sources.labels import Label, sorted_labels
-
-Floats = NDArray[np.float64]
 
 FOUR = {
     "true_positives": "TP",

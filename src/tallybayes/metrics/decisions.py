@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.metrics.confusion import place_of
 from tallybayes.rendering.words import label
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 

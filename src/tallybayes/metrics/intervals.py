@@ -27,8 +27,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.metrics.predictions import Floats, Predictions
+from tallybayes.metrics.predictions import Predictions
 from tallybayes.metrics.scores import CLIP, MEANS, NAMES, check_score
 
 Interval = tuple[float, float]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics.confusion import Confusion, place_of
@@ -25,7 +26,6 @@ from tallybayes.sources.weights import weights_of
 if TYPE_CHECKING:
     from tallybayes.metrics.classification_report import ClassificationReport
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 ARRAYS = ("true", "predicted", "proba", "weights", "fold")
 MOST_CLASSES = 1000  # of a confusion matrix that has all of them

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics.classification_report import ClassificationReport
 from tallybayes.metrics.confusion import Confusion, place_of
@@ -29,8 +29,6 @@ from tallybayes.metrics.scores import (
     score_of,
 )
 from tallybayes.sources.labels import Label, same_labels
-
-Floats = NDArray[np.float64]
 
 MOST_CLASSES = 3_000
 NO_RANKING = "roc_auc and average_precision compare rows with each other, which sums cannot"

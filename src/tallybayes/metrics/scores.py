@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.metrics.confusion import MEASURES, Confusion
 from tallybayes.rendering import Part, Renderable, Table
@@ -32,7 +33,6 @@ from tallybayes.rendering import Part, Renderable, Table
 if TYPE_CHECKING:
     from tallybayes.metrics.predictions import Predictions
 
-Floats = NDArray[np.float64]
 
 CLIP = 1e-15
 BINS = 15

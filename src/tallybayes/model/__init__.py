@@ -1,21 +1,5 @@
 """The model, and how it comes about: estimated from a tally, or stated by hand."""
 
-from tallybayes.model.factors import Factor
-from tallybayes.model.from_probabilities import Normal, stated
-from tallybayes.model.informative import InformativeValue, most_informative
-from tallybayes.model.learner import Learner
-from tallybayes.model.model import Model
-from tallybayes.model.recipe import Fitted, Recipe, estimate
+import lazy_loader
 
-__all__ = [
-    "Factor",
-    "Fitted",
-    "InformativeValue",
-    "Learner",
-    "Model",
-    "Normal",
-    "Recipe",
-    "estimate",
-    "most_informative",
-    "stated",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,13 +14,12 @@ from math import isnan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import number
 from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 How = Literal["temperature", "weights", "words", "evidence"]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
@@ -19,8 +20,6 @@ from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
-
-Floats = NDArray[np.float64]
 
 DRAWS = 2000  # by which columns of which nothing was counted show what they may be
 MOST_LISTED = 20

@@ -17,16 +17,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesWarning, warn
 from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, selected
 from tallybayes.sources.dates import parts_of
-
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
 
 MOST_ROWS = 10_000  # that are looked at
 FEW_ROWS = 20

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
-from tallybayes.families.parameters import ColumnInfo, Floats
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.running import RunningStart, RunningUnit
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words, WordWeights
+from tallybayes.value import Stated
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Stated):
     """The units of one group that one family estimates, and their parameters.
 
     `units` are their places in the group: none stands for all of them. Of parameters that were
@@ -34,10 +36,6 @@ class Factor:
     exponents: Floats | None = None
     stated: Parameters | None = None
     weights: WordWeights | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def names(self) -> Sequence[str]:

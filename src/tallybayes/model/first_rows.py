@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.model.doubts import FEW_ROWS, doubted, warn_of
 from tallybayes.model.plans import CountPlan, columns_of, type_to_read
@@ -25,8 +25,6 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label, refuse_quantity
 from tallybayes.sources.row_stream import DecodedRows, map_rows, of_those_that_fit
 from tallybayes.sources.rows import Rows
-
-Floats = NDArray[np.float64]
 
 CATEGORIES = Categories()
 TARGET = Option("target")

@@ -8,18 +8,17 @@ come by chance, the mean is below nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import Option
 from tallybayes.kinds import GAPS
 from tallybayes.rendering.words import listed
 from tallybayes.schema import Schema
 from tallybayes.tallies import Tally
 
-Array = NDArray[Any]
 Missing = Literal["ignore", "evidence"]  # what a missing value does
 
 WORTH = 0.01  # share of what there is to know that is worth speaking of

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.families.parameters import safe_log
 from tallybayes.kinds import Joint
@@ -18,8 +18,6 @@ from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
-
-Floats = NDArray[np.float64]
 
 
 class InformativeValue(NamedTuple):

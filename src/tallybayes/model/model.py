@@ -7,13 +7,14 @@ classes it is the posterior. All of it is computed with logarithms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Batch, Block, batches, cells_of
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn, whole
 from tallybayes.families.parameters import safe_log
@@ -31,9 +32,7 @@ from tallybayes.rendering.words import plain
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
-
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
+from tallybayes.value import Stated
 
 PAYLOAD_VERSION = 2
 MOST_WORDS = 5_000
@@ -50,7 +49,7 @@ class ClassCounts:
 
 
 @dataclass(eq=False, repr=False)
-class Model:
+class Model(Stated):
     """A naive Bayes model, estimated from a tally or stated by hand.
 
     Parameters
@@ -97,10 +96,6 @@ class Model:
         self.prior = self.counted.prior.probabilities(self.classes, self.counted.weight)
         if self.positive is not None:
             place_of(self.positive, self.classes, "the positive class ")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.kind import Kind
 from tallybayes.metrics import Predictions
@@ -28,8 +28,6 @@ from tallybayes.sources.row_stream import KEPT
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
-
-Floats = NDArray[np.float64]
 
 PREDICTION = "prediction"
 PROBABILITY = "probability"

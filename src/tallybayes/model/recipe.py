@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Family
 from tallybayes.families.parameters import ColumnInfo, safe_log
@@ -25,8 +25,7 @@ from tallybayes.priors import Empirical, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
-
-Array = NDArray[Any]
+from tallybayes.value import Stated
 
 EMPIRICAL = Empirical()
 UNSTATED = LAPLACE, "ignore"  # the smoothing, and what is done with unseen values
@@ -194,7 +193,7 @@ def estimate(
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(Stated):
     """A tally and how to estimate from it; the model is worked out when it is first needed.
 
     So a stream of small batches pays for counting only. `labels` are all classes as `predict`
@@ -206,10 +205,6 @@ class Fitted:
     recipe: Recipe = field(default_factory=Recipe)
     labels: Array | None = None
     worth: Worth | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def classes(self) -> tuple[Label, ...]:

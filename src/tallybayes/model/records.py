@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.kind import ODD
 from tallybayes.kinds import Joint, Part
@@ -25,7 +25,6 @@ from tallybayes.model.factors import Factor
 from tallybayes.schema import Binary, Count, Numeric, Schema
 from tallybayes.sources.labels import Label
 
-Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Scores = Sequence[float]
 

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.batches import encode_classes
 from tallybayes.errors import (
     Option,
@@ -41,8 +41,6 @@ from tallybayes.sources.dates import Dates, parts_of, with_dates
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Words
-
-Array = NDArray[Any]
 
 AUTO, DROP, DATE = "auto", "drop", "date"
 PLAIN = Option("plain", True)
@@ -369,11 +367,6 @@ class ModelSpec:
         used = fitted.using(prior, said.positive, said.rule(fitted.classes))
         used.model  # noqa: B018  (what does not fit is refused now)
         return used
-
-    def with_families(self, word: Any) -> ModelSpec:
-        """Return the specification with a word for all columns of which nothing is declared."""
-        declared = {n: said for n, said in by_column(self.columns).items() if n is not ...}
-        return replace(self, columns={**declared, **by_column(word)} if declared else word)
 
     def recipe(self, schema: Schema, columns: ColumnSpec) -> Recipe:
         """Return how a model is estimated from what is counted in a schema."""

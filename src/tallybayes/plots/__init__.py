@@ -4,31 +4,6 @@ All of them can be read in black and white and by people who see colours differe
 words what they show: `alt_text`. matplotlib is loaded when the first one is drawn.
 """
 
-from tallybayes.plots.column import ColumnDisplay, NormalQQDisplay
-from tallybayes.plots.informative import InformativeDisplay
-from tallybayes.plots.joint import JointDisplay
-from tallybayes.plots.nomogram import NomogramDisplay
-from tallybayes.plots.predictions import (
-    ConfusionMatrixDisplay,
-    PrecisionRecallDisplay,
-    ReliabilityDisplay,
-    RocCurveDisplay,
-    ThresholdDisplay,
-)
-from tallybayes.plots.svg import svg_of
-from tallybayes.plots.waterfall import WaterfallDisplay
+import lazy_loader
 
-__all__ = [
-    "ColumnDisplay",
-    "ConfusionMatrixDisplay",
-    "InformativeDisplay",
-    "JointDisplay",
-    "NomogramDisplay",
-    "NormalQQDisplay",
-    "PrecisionRecallDisplay",
-    "ReliabilityDisplay",
-    "RocCurveDisplay",
-    "ThresholdDisplay",
-    "WaterfallDisplay",
-    "svg_of",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

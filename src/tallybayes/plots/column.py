@@ -5,11 +5,6 @@ These are the distributions themselves: a calibration's exponents, which say how
 counts, come on top of them. Of a column that is counted in several ways neither of them says what
 it counts for: drawn is the evidence of all of them together, with their weights, in bits for each
 class against the mean of the others.
-
-The normal Q-Q picture shows whether a column is as Gaussian as the model believes. In each class
-z = (x - mean)/sd, with the mean and standard deviation of the model, is put in order and drawn
-against the quantiles of a standard normal at (i - 1/2)/n. If the column is Gaussian, the points lie
-on the line y = x. Of a log-normal column, x is the logarithm.
 """
 
 from __future__ import annotations
@@ -17,11 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of, plain_value
@@ -31,14 +27,12 @@ from tallybayes.plots.joint import in_bits
 from tallybayes.plots.style import BESIDE, INK, NOTE, Display, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import class_name, label, listed, number
 from tallybayes.sources import as_source
-from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.blocks import Support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
 POINTS = 400  # of a curve, before the tops get more
@@ -48,7 +42,6 @@ NEAR_ALL = 1.0, 99.0  # percentiles of the data between which all of it is drawn
 FEWEST_BINS, MOST_BINS = 6, 40
 TALLEST = 8.0  # a curve is cut if it is so many times as high as the middle one
 GROUP = 0.82  # the width of a group of bars, of the distance between two
-MOST_POINTS = 300  # of a class in a Q-Q picture: of more, as many at even places, and both ends
 NO_VALUES = "nobody knows which values it may have"
 
 
@@ -321,104 +314,6 @@ class ColumnDisplay(Display):
         found = self.value_likelihood[self.drawn].tolist()
         likely = [f"{number(f)} in {name}" for f, name in zip(found, drawn, strict=True)]
         return f"{said} {record}: {', '.join(likely)}."
-
-
-@dataclass(eq=False)
-class NormalQQDisplay(Display):
-    """How Gaussian a column is; make it with `from_estimator`.
-
-    Parameters
-    ----------
-    column, classes
-        The name of the column, and the classes in the order of the model.
-    expected, observed
-        For each class that is drawn, of many those with the most values: the quantiles of a
-        standard normal, and the ordered z of the data.
-    log
-        Whether z is of the logarithm.
-    target
-        What the classes are of.
-
-    Examples
-    --------
-    >>> from tallybayes import Tally, estimate
-    >>> table, labels = {"size": [1.0, 2.0, 3.0, 7.0, 8.0, 9.0]}, list("aaabbb")
-    >>> model = estimate(Tally.of(table, labels))
-    >>> display = NormalQQDisplay.from_estimator(model, table, labels, "size")
-    >>> display.observed["a"].tolist(), display.expected["a"].round(2).tolist()
-    ([-1.0, 0.0, 1.0], [-0.97, 0.0, 0.97])
-    """
-
-    column: str
-    classes: tuple[Label, ...]
-    expected: dict[Label, Floats]
-    observed: dict[Label, Floats]
-    log: bool = False
-    target: str = ""
-    size: ClassVar[tuple[float, float]] = (5.6, 5.2)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, column: str, ax: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Draw a column of some rows against what the model believes of it.
-
-        The parameters are those of `ColumnDisplay`; the column is Gaussian or log-normal.
-        """
-        from scipy.special import ndtri
-
-        model = model_of(estimator)
-        of = model.column(column)
-        if of.silence is not None:
-            raise TallyBayesError(f"column {of.name!r} is left out of the model: {of.silence}")
-        source, y, weights = _rows(estimator, X, y, sample_weight)
-        found = of.parameters.normal_residuals(of.encoded(source), np.maximum(y, 0))
-        if found is None:
-            raise TallyBayesError(
-                f"column {of.name!r} is not Gaussian in this model; ColumnDisplay draws what it is"
-            )
-        z, expected, observed = found[:, 0], {}, {}
-        rows = [np.flatnonzero((y == c) & np.isfinite(z)) for c in range(len(model.classes))]
-        often = sorted(range(len(rows)), key=lambda c: -len(rows[c]))[:MOST_CLASSES]
-        for c in sorted(c for c in often if len(rows[c])):
-            mine = rows[c][np.argsort(z[rows[c]], kind="stable")]
-            share = weights[mine] / weights[mine].sum()
-            some = np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS)).round().astype(int)
-            observed[model.classes[c]] = z[mine[some]]
-            expected[model.classes[c]] = ndtri((np.cumsum(share) - share / 2.0)[some]) + 0.0
-        if not observed:
-            raise TallyBayesError(f"column {of.name!r} has no value in these rows")
-        target = model.schema.target
-        return cls(of.name, model.classes, expected, observed, of.support.log, target).plot(ax)
-
-    def _draw(self, ax: Axes) -> None:
-        title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
-        tidy(ax, "both", title, "expected of a normal (z)", "found in the data (z)")
-        ax.axline((0.0, 0.0), slope=1.0, label="the line y = x", color=style.QUIET, linewidth=1.0,
-                  gid=BESIDE, zorder=1)  # fmt: skip
-        for name, observed in self.observed.items():
-            look = style_of(self.classes.index(name))
-            hollow: Any = {"color": look.color, "markersize": 4.5, "markerfacecolor": "none"}
-            shown = readable(class_name(self.target, name), 24)
-            ax.plot(self.expected[name], observed, look.marker, label=shown, zorder=2, **hollow)
-        if hidden := not_drawn(len(self.classes) - len(self.observed)):
-            ax.plot([], [], " ", label=hidden, gid=BESIDE)
-        style.add_legend(ax)
-
-    @property
-    def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
-        hidden = not_drawn(len(self.classes) - len(self.observed))
-        said = f"Normal Q-Q picture of {'log ' if self.log else ''}{label(self.column)} for "
-        names = {name: class_name(self.target, name) for name in self.observed}
-        said += listed(names.values()) + (f" ({hidden})." if hidden else ".")
-        farthest = []
-        for name, observed in self.observed.items():
-            off = observed - self.expected[name]
-            worst = int(np.abs(off).argmax())
-            at = number(float(observed[worst]))
-            farthest.append(f"{names[name]} {number(float(off[worst]))} (at z = {at})")
-        return f"{said} Farthest from the line, in standard deviations: {', '.join(farthest)}."
 
 
 def _or_nan(total: NDArray[Any]) -> Floats:

@@ -15,18 +15,17 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.explanations.explanation import class_place, model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.kinds import Part
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
 from tallybayes.plots.style import INK, NOTE, PanelsDisplay, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import bits as signed, class_name, label, listed, number
 from tallybayes.sources.labels import Label
-
-Floats = NDArray[np.float64]
 
 MOST_VALUES, MOST_PANELS, ACROSS = 24, 6, 3
 FEW = 64  # cells of a panel that have their bits written on them
@@ -98,7 +97,7 @@ class JointDisplay(PanelsDisplay):
             hint = did_you_mean(subject, [*known]) if known else why
             raise TallyBayesError(f"the model counts no {subject!r} together; {hint}")
         last = model.classes[-1] if model.positive is None else model.positive
-        one = model.classes[class_place(model.classes, last if one is None else one)]
+        one = model.classes[place_of(last if one is None else one, model.classes)]
         given = None if record is None else style.record_of(estimator, record)
         return cls(known[subject], one, given, model.schema.target).plot()
 

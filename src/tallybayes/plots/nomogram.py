@@ -3,13 +3,8 @@
 For two classes the log-odds are a sum, log P(a | x)/P(b | x) = log P(a)/P(b) + sum_j r_j(x_j), with
 r_j(x) = log P(x | a) - log P(x | b) and a calibration's exponents. Points are a linear scale for
 the terms, s (r_j(x) - m_j) with the least m_j of the row: every row begins at 0 points, and the
-longest one ends at 100. For more classes a nomogram of one class against all others together cannot
-be exact, as the log of a sum is no sum. Here the class has one panel against each other class, each
-of them exact, and
-
-    P(a | x) = 1 / (1 + sum_b odds(b : a)),  odds(b : a) = exp(-log-odds of the panel of b),
-
-which is what `predict_proba` returns.
+longest one ends at 100. Of more classes a nomogram sets one against one other, as if there were
+only these two: the log-odds of one against all others together are no sum.
 
 A column that is counted in several ways has one row, of what they come to together. Columns that
 are counted together ("joints") have a row with a tick for each cell if there are few of them;
@@ -19,37 +14,36 @@ otherwise, as all that tells less, they are in the row "everything else", so tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import Term, class_place, model_of
+from tallybayes.explanations.explanation import Term, model_of
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, NOTE, QUIET, readable, record_of, written
-from tallybayes.rendering.words import class_name, counted, label, listed, number, probability
+from tallybayes.rendering.words import class_name, counted, label, number, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Pair = tuple[int, int]  # the places of two classes
 
 POINTS = 100.0  # of the longest row
 DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
 SURE = 7.0  # log-odds at which the rulers of total and probability end: 0.999
 GRID = 400  # numbers that are looked at
-MOST_PANELS = 4
 MOST_CELLS = 12  # of columns together that have a row
 TICKS = 14  # round numbers on a row, of which some are left out where there is no room
 EDGE = 105.0  # where an arrow stands for what is beyond
@@ -110,7 +104,7 @@ class Mark(NamedTuple):
 
 
 class NomogramReading(NamedTuple):
-    """What a record reads on a panel, row by row; `others` are the points of what has no row."""
+    """What a record reads, row by row; `others` are the points of what has no row."""
 
     marks: tuple[Mark, ...]
     others: float
@@ -118,20 +112,94 @@ class NomogramReading(NamedTuple):
     log_odds: float
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The nomogram of one class against another, whose `places` are among the model's classes.
+@dataclass(eq=False)
+class NomogramDisplay(style.Display):
+    """A nomogram; make it with `from_estimator`.
 
-    Points are evidence for `one`; `log_prior` is log P(one) - log P(other), the strongest of the
-    `rows` comes first, and `unshown` says what has none.
+    Parameters
+    ----------
+    model
+        The model.
+    one, other
+        Points are evidence for the one class against the other.
+    rows
+        What has a ruler, the strongest first.
+    explanation
+        Of the record that is marked; None for an empty nomogram.
+
+    Examples
+    --------
+    >>> from tallybayes import stated
+    >>> chances = {"red": {"a": 0.8, "b": 0.1}, "wet": {"a": 0.5, "b": 0.25}}
+    >>> model = stated({"a": 0.5, "b": 0.5}, chances)
+    >>> record = {"red": True, "wet": True}
+    >>> display = NomogramDisplay.from_estimator(model, "a", record=record)
+    >>> [(mark.text, round(mark.points, 1)) for mark in display.read().marks]
+    [('True', 100.0), ('True', 30.7)]
+    >>> round(display.probability(), 9)
+    0.941176471
     """
 
+    model: Model
     one: Label
     other: Label
-    places: Pair
-    log_prior: float
-    rows: tuple[Row, ...] = ()
-    unshown: str = ""
+    rows: tuple[Row, ...]
+    explanation: Explanation | None = None
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, one: Label | None = None, other: Label | None = None,
+        record: Any = None, most: int = 12, ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Draw the nomogram of a model.
+
+        Parameters
+        ----------
+        estimator, record, ax
+            As for every `Display`; the values of the record are marked.
+        one
+            The class whose probability is read; when not given, the model's answer for the record,
+            or its positive class, or the last class.
+        other
+            The class that it is read against; the most probable other one when not given.
+        most
+            How many rows: the columns, and columns together in at most 12 cells, that tell most.
+            All others, and texts, are gathered in one row if there is a record, and otherwise left
+            out as if they were missing.
+        """
+        model = model_of(estimator)
+        classes = model.classes
+        whole(most, "most", 1)
+        if len(classes) < 2:
+            raise TallyBayesError("there is only one class, so there is nothing to read off")
+        found = None if record is None else explain(model, record_of(estimator, record))
+        if one is None:
+            last = classes[-1] if model.positive is None else model.positive
+            one = last if found is None else found.decision
+        place = place_of(one, classes)
+        if other is None:
+            chance = model.prior if found is None else np.array(found.posterior)
+            likely = np.argsort(-chance, kind="stable").tolist()
+            other = next(classes[k] for k in likely if k != place)
+        if one == other:
+            raise TallyBayesError(
+                f"a nomogram is of one class against another; both are {one!r}: give two classes"
+            )
+        joints = [each for each in model.joints() if len(each.support.values) <= MOST_CELLS]
+        alone = [each for each in joints if len(each.views) == 1]
+        options = [_Options.of(each) for each in (*model.columns(), *alone)]
+        rows = _rows(options, (place, place_of(other, classes)), most)
+        return cls(model, one, other, rows, found).plot(ax)
+
+    def __post_init__(self) -> None:
+        classes = self.model.classes
+        self.places: Pair = (classes.index(self.one), classes.index(self.other))
+        shown = {row.column for row in self.rows}
+        columns = len({str(name) for name in self.model.schema.names} - shown)
+        joints = len({joint.subject for joint in self.model.joints()} - shown)
+        said = [counted(n, what) for n, what in ((columns, "column"), (joints, "joint")) if n]
+        verb = "has" if columns + joints == 1 else "have"
+        self.unshown = f"{' and '.join(said)} {verb} no line" if said else ""
 
     @cached_property
     def scale(self) -> float:
@@ -141,7 +209,8 @@ class Panel:
     @cached_property
     def constant(self) -> float:
         """The log-odds of 0 points: the prior, and the least of every row."""
-        return self.log_prior + sum(row.lowest for row in self.rows)
+        one, other = (float(self.model.log_prior[place]) for place in self.places)
+        return one - other + sum(row.lowest for row in self.rows)
 
     def points(self, row: Row, log_ratio: float) -> float:
         """Return the points of a log ratio in a row."""
@@ -165,11 +234,16 @@ class Panel:
             return (low, high) if low < high else unsure
         return low, high
 
-    def read(self, explanation: Explanation) -> NomogramReading:
-        """Read a record: find its value in each row, and add up."""
+    def read(self, record: Any = None) -> NomogramReading:
+        """Read a record, that of the picture if none is given: find its values, and add up."""
+        found = self.explanation
+        if record is not None:
+            found = explain(self.model, record_of(self.model, record))
+        if found is None:
+            raise TallyBayesError("the nomogram has no record marked; say which record to read")
         terms: dict[str, list[Term]] = {row.column: [] for row in self.rows}
         shown = {name: row.column for row in self.rows for name in row.views}
-        for term in explanation.terms:
+        for term in found.terms:
             terms.setdefault(shown.get(term.column, ""), []).append(term)
         marks = tuple(self._mark(row, terms.pop(row.column)) for row in self.rows)
         others = self.scale * self._ratio([term for rest in terms.values() for term in rest])
@@ -187,6 +261,18 @@ class Panel:
         text += " (left out)" * left_out
         return Mark(text + (f": {number(points)}" if points != _held(points) else ""), points)
 
+    def probability(self, record: Any = None) -> float:
+        """Return the probability of the class for a record, read off the rulers.
+
+        Of two classes it equals `predict_proba`; of more it is that among the two that are drawn.
+        The record is that of the picture if none is given.
+        """
+        against = -self.read(record).log_odds
+        if math.isnan(against):  # neither class allows the record: the prior decides
+            one, other = self.model.prior[[*self.places]].tolist()
+            return float(one / (one + other))
+        return float(np.exp(-np.logaddexp(0.0, against)))
+
     @property
     def remarks(self) -> list[str]:
         """What a reader of the rulers should know."""
@@ -198,150 +284,38 @@ class Panel:
         }
         return [remark for remark, holds in said.items() if holds]
 
-
-@dataclass(eq=False)
-class NomogramDisplay(style.PanelsDisplay):
-    """A nomogram; make it with `from_estimator`.
-
-    Parameters
-    ----------
-    model
-        The model.
-    one
-        The class whose probability is read.
-    panels
-        One for each class that it is read against; those that are not drawn have no rows.
-    drawn
-        The classes of those that are drawn: of many, the most probable ones.
-    explanation
-        Of the record that is marked; None for an empty nomogram.
-
-    Examples
-    --------
-    >>> from tallybayes import stated
-    >>> chances = {"red": {"a": 0.8, "b": 0.1}, "wet": {"a": 0.5, "b": 0.25}}
-    >>> model = stated({"a": 0.5, "b": 0.5}, chances)
-    >>> record = {"red": True, "wet": True}
-    >>> display = NomogramDisplay.from_estimator(model, "a", record=record)
-    >>> [(mark.text, round(mark.points, 1)) for mark in display.read()["b"].marks]
-    [('True', 100.0), ('True', 30.7)]
-    >>> round(display.probability(), 9)
-    0.941176471
-    """
-
-    model: Model
-    one: Label
-    panels: dict[Label, Panel]
-    drawn: tuple[Label, ...]
-    explanation: Explanation | None = None
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, one: Label | None = None, other: Label | None = None,
-        record: Any = None, most: int = 12,
-    ) -> Self:  # fmt: skip
-        """Draw the nomogram of a model.
-
-        Parameters
-        ----------
-        estimator, record
-            As for every `Display`; the values of the record are marked.
-        one
-            The class whose probability is read; when not given, the model's answer for the record,
-            or its positive class, or the last class.
-        other
-            The class that it is read against; every other class, in a panel each, if not given.
-        most
-            How many rows: the columns, and columns together in at most 12 cells, that tell most.
-            All others, and texts, are gathered in one row if there is a record, and otherwise left
-            out as if they were missing.
-        """
-        model = model_of(estimator)
-        classes = model.classes
-        whole(most, "most", 1)
-        if len(classes) < 2:
-            raise TallyBayesError("there is only one class, so there is nothing to read off")
-        found = None if record is None else explain(model, record_of(estimator, record))
-        if one is None:
-            last = classes[-1] if model.positive is None else model.positive
-            one = last if found is None else found.decision
-        if one == other:
-            raise TallyBayesError(
-                f"a nomogram is of one class against another; both are {one!r}: give two classes"
-            )
-        place = class_place(classes, one)
-        others = [name for name in classes if name != one] if other is None else [other]
-        pairs = {name: (place, class_place(classes, name)) for name in others}
-        chance = model.prior if found is None else found.posterior
-        first = sorted(others, key=lambda name: -chance[pairs[name][1]])[:MOST_PANELS]
-        joints = [each for each in model.joints() if len(each.support.values) <= MOST_CELLS]
-        alone = [each for each in joints if len(each.views) == 1]
-        options = [_Options.of(each) for each in (*model.columns(), *alone)]
-        prior, panels = model.log_prior.tolist(), {}
-        for name, pair in pairs.items():
-            rows = _rows(options, pair, most) if name in first else ()
-            unshown = _unshown(model, {row.column for row in rows})
-            panels[name] = Panel(one, name, pair, prior[place] - prior[pair[1]], rows, unshown)
-        return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot()
-
-    def plot(self) -> Self:
-        """Draw it on a new figure, one panel under the other."""
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it; a model of texts alone has none."""
         if all(column.support.text for column in self.model.columns()):
             raise TallyBayesError(
                 "a nomogram has a line for each column, and the words of a text are too many for "
                 "one; InformativeDisplay and WaterfallDisplay show them"
             )
-        panels, found = [self.panels[name] for name in self.drawn], self.explanation
-        heights = [0.5 * sum(row.height for row in panel.rows) + 3.5 for panel in panels]
-        self._panels(len(panels), 1, (8.8, sum(heights)), height_ratios=heights)
-        for ax, panel in zip(self.axes_, panels, strict=True):
-            _Drawing(ax, panel, self._named).draw(None if found is None else panel.read(found))
-        return self
+        return super().plot(ax)
 
-    def _named(self, value: Label) -> str:
+    def named(self, value: Label) -> str:
         """Write a class."""
         return class_name(self.model.schema.target, value)
 
-    def read(self, record: Any = None) -> dict[Label, NomogramReading]:
-        """Return what a record (that of the picture, if not given) reads on each panel."""
-        found = self.explanation
-        if record is not None:
-            found = explain(self.model, record_of(self.model, record))
-        if found is None:
-            raise TallyBayesError("the nomogram has no record marked; say which record to read")
-        return {other: panel.read(found) for other, panel in self.panels.items()}
+    def _inches(self) -> tuple[float, float]:
+        return 8.8, 0.5 * sum(row.height for row in self.rows) + 3.5
 
-    def probability(self, record: Any = None) -> float:
-        """Return the probability of the class for a record, read off the rulers.
-
-        By the formula above it equals `predict_proba`; if only some classes have panels, it is the
-        probability of the class among those. The record is that of the picture if none is given.
-        """
-        against = np.array([0.0, *(-read.log_odds for read in self.read(record).values())])
-        if np.isposinf(against).any():
-            return 0.0
-        if np.isnan(against).any():  # no class allows the record: the prior decides
-            places = [self.model.classes.index(name) for name in (self.one, *self.panels)]
-            prior = self.model.prior[places]
-            return float(prior[0] / prior.sum())
-        return float(np.exp(-np.logaddexp.reduce(against)))
+    def _draw(self, ax: Axes) -> None:
+        _Drawing(ax, self).draw(None if self.explanation is None else self.read())
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        one, first = self._named(self.one), self.panels[self.drawn[0]]
-        other = self._named(first.other)
-        said = [f"Nomogram of {one} against {listed(map(self._named, self.panels))}."]
-        reach = [f"{label(row.column)} (up to {number(first.points(row, row.highest))} points)"
-                 for row in first.rows[:3]]  # fmt: skip
+        one, other = self.named(self.one), self.named(self.other)
+        said = [f"Nomogram of {one} against {other}."]
+        reach = [f"{label(row.column)} (up to {number(self.points(row, row.highest))} points)"
+                 for row in self.rows[:3]]  # fmt: skip
         if reach:
-            said.append(f"What tells most against {other}: {', '.join(reach)}.")
-        said += [f"{remark[0].upper()}{remark[1:]}." for remark in first.remarks]
-        if len(self.drawn) < len(self.panels):
-            said.append(f"{len(self.panels) - len(self.drawn)} more panels are not drawn.")
+            said.append(f"What tells most: {', '.join(reach)}.")
+        said += [f"{remark[0].upper()}{remark[1:]}." for remark in self.remarks]
         if self.explanation is not None:
-            total = first.read(self.explanation).total
-            points = f"{number(total, 4)} points against {other}"
+            total = self.read().total
+            points = f"{number(total, 4)} points"
             if math.isnan(total):
                 points = f"what neither {one} nor {other} allows"
             chance = f"the probability of {one} is {probability(self.probability())}"
@@ -411,22 +385,14 @@ def _rows(options: Sequence[_Options], pair: Pair, most: int) -> tuple[Row, ...]
     return tuple(sorted(rows, key=lambda row: row.strength, reverse=True))
 
 
-def _unshown(model: Model, shown: set[str]) -> str:
-    """Say how many columns, and columns together, have no row."""
-    columns = len({str(name) for name in model.schema.names} - shown)
-    joints = len({joint.subject for joint in model.joints()} - shown)
-    said = [counted(n, what) for n, what in ((columns, "column"), (joints, "joint")) if n]
-    return f"{' and '.join(said)} {'has' if columns + joints == 1 else 'have'} no line" * bool(said)
-
-
 class _Drawing:
-    """A panel on its axes: across are points, 0 to 100, down a row is 1 high.
+    """A nomogram on its axes: across are points, 0 to 100, down a row is 1 high.
 
     The rulers of total and probability have a scale of their own over the same width.
     """
 
-    def __init__(self, ax: Axes, panel: Panel, named: Callable[[Label], str]) -> None:
-        self.ax, self.panel, self.named = ax, panel, named
+    def __init__(self, ax: Axes, shown: NomogramDisplay) -> None:
+        self.ax, self.shown = ax, shown
         self.names: dict[float, str] = {}
         figure: Any = ax.figure
         inches = ax.get_position().width * figure.get_size_inches()[0]
@@ -435,11 +401,11 @@ class _Drawing:
 
     def draw(self, reading: NomogramReading | None) -> None:
         """Draw everything."""
-        panel, ax, y = self.panel, self.ax, 0.0
+        shown, ax, y = self.shown, self.ax, 0.0
         self._line(y, "points", [(x, f"{x}", "|", (7.0,)) for x in range(0, 101, 10)])
-        for k, row in enumerate(panel.rows):
+        for k, row in enumerate(shown.rows):
             y -= row.height
-            points, middle, ticks = panel.points, (row.lowest + row.highest) / 2.0, []
+            points, middle, ticks = shown.points, (row.lowest + row.highest) / 2.0, []
             for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
                 kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
                 levels = (4.0,) if kind == UP else (-5.0, -14.0)
@@ -448,7 +414,7 @@ class _Drawing:
             if reading is not None:
                 mark = reading.marks[k]
                 self._mark(y, mark.points, mark.text, 14.0 if row.bends else 5.0)
-        if reading is not None and (panel.unshown or reading.others):
+        if reading is not None and (shown.unshown or reading.others):
             y -= 1.0
             others = round(reading.others, 9)
             end = 0.0 if math.isnan(others) else _held(others)
@@ -456,13 +422,13 @@ class _Drawing:
             self._mark(y, others, number(others))
         ax.vlines(range(0, 101, 10), y - 0.4, 0.0, color=FAINT, linewidth=0.6, zorder=0)
         y -= 1.5
-        one, other = (readable(self.named(name), 16) for name in (panel.one, panel.other))
+        one, other = (readable(shown.named(name), 16) for name in (shown.one, shown.other))
         self._totals(y, f"P({one}),\nagainst {other}", reading)
-        said = "\n".join(panel.remarks)
+        said = "\n".join(shown.remarks)
         ax.annotate(said, (0.0, y - 1.7), fontsize=NOTE, color=QUIET, va="top")
         title = f"How much speaks for {one} against {other}"
         ax.set_title(title, loc="left", fontsize=style.TITLE)
-        lowest = y - 1.8 - 0.35 * len(panel.remarks)
+        lowest = y - 1.8 - 0.35 * len(shown.remarks)
         ax.set(xlim=(LEFT, RIGHT), ylim=(lowest, 0.7), xticks=[])
         ax.set_yticks(list(self.names), list(self.names.values()))
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
@@ -470,7 +436,7 @@ class _Drawing:
 
     def _totals(self, y: float, name: str, reading: NomogramReading | None) -> None:
         """Draw the rulers of total and probability, and the record on both."""
-        panel, (low, high) = self.panel, self.panel.ends
+        shown, (low, high) = self.shown, self.shown.ends
 
         def across(total: float) -> float:
             return 100.0 * (total - low) / (high - low) if math.isfinite(total) else total
@@ -478,7 +444,7 @@ class _Drawing:
         totals = _round_numbers(low, high, 9, Support())
         at = [(across(total), number(total, 6), "|", (7.0,)) for total in totals]
         self._line(y, "total points", at)
-        chances = [(across(panel.total(math.log(p / (1.0 - p)))), f"{p:g}") for p in CHANCES]
+        chances = [(across(shown.total(math.log(p / (1.0 - p)))), f"{p:g}") for p in CHANCES]
         within = [chance for chance in chances if -1e-9 <= chance[0] <= 100.0 + 1e-9]
         self._line(y - 1.0, name, [(*chance, "|", (-7.0,)) for chance in within])
         if reading is not None and not math.isnan(reading.total):

@@ -1,33 +1,33 @@
-"""Five pictures of predictions beside the truth, each of which also says in words what it shows.
+"""Four pictures of predictions beside the truth, each of which also says in words what it shows.
 
 - ROC: as the threshold falls, the true positive rate TP / (TP + FN) over the false positive rate
   FP / (FP + TN). Rows of equal probability come in together, by a straight line.
 - Precision-recall: precision TP / (TP + FP) over recall, in steps, nothing interpolated.
-- Threshold: precision, recall and the share of rows flagged, by the threshold.
 - Reliability: of rows in bins by their probability the share that is right, with Wilson's interval.
 - Confusion matrix: rows are predicted classes and columns true ones.
 
-Areas are the scores `roc_auc` and `average_precision`: of folds their means over folds, in each of
-which one model scored all rows; of leave-one-out there are none.
+The curves are of one class against the rest, and the areas the scores `roc_auc` and
+`average_precision`: of folds their means over folds, in each of which one model scored all rows; of
+leave-one-out there are none.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, number
+from tallybayes.arrays import Floats
+from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.explanation import model_of
 from tallybayes.metrics import Confusion, Predictions, Reliability
 from tallybayes.metrics.intervals import wilson
-from tallybayes.metrics.scores import BINS
-from tallybayes.model import Fitted
+from tallybayes.metrics.scores import BINS, mean_of_defined
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, LABEL, NOTE, QUIET, Display, readable, style_of, tidy
 from tallybayes.rendering.words import (
@@ -44,12 +44,10 @@ from tallybayes.sources.labels import Label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
-MOST_POINTS, MOST_CURVES, MOST_CLASSES = 1000, 6, 12
+MOST_POINTS, MOST_CLASSES = 1000, 12
 Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %
 DOTTED: Any = {"color": QUIET, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 1}
-FLAGGED = {"precision": "precision", "recall": "recall", "flagged": "share flagged"}
 LEAVE_ONE_OUT = "leave-one-out scores each row by a model of its own; rank rows of folds instead"
 ONE_CLASS = "the rows are all of one class, or none is of the class"
 
@@ -95,7 +93,7 @@ class PredictionsDisplay(Display):
         options |= {} if positive is None else {"positive": positive}
         return cls(rows, **options).plot(ax)
 
-    def _named(self, value: Label) -> str:
+    def _named(self, value: Label | None) -> str:
         """Write a class."""
         return class_name(self.rows.target, value)
 
@@ -104,160 +102,105 @@ class PredictionsDisplay(Display):
             raise TallyBayesError("the weights are all 0; a picture needs at least one row")
 
 
-class Curve(NamedTuple):
-    """What flagging rows as one class brings, as the threshold falls.
-
-    `thresholds` are the distinct probabilities of the class, from high to low, after infinity,
-    which flags none. The `rates` at each are the shares flagged of the rest ("fpr"), of the class
-    ("recall") and of all rows ("flagged"), and the share of the flagged that is of the class
-    ("precision"); NaN where undefined. `decided` has those of the model's own decisions, and
-    `share` is that of the class among all rows.
-    """
-
-    label: Label
-    thresholds: Floats
-    rates: dict[str, Floats]
-    decided: dict[str, float]
-    share: float
-
-    @classmethod
-    def of(cls, rows: Predictions, of: Label) -> Curve:
-        """Rank rows by the probability of a class."""
-        ranked, of_class = rows.ranked(of), rows.true == rows.place(of)
-        decided = rows.weight * (rows.predicted == rows.place(of))
-        found = np.r_[0.0, ranked.found, decided @ of_class]
-        false = np.r_[0.0, ranked.false, decided @ ~of_class]
-        rates = {
-            "fpr": _ratio(false, ranked.others.sum()),
-            "recall": _ratio(found, ranked.hits.sum()),
-            "precision": _ratio(found, found + false),
-            "flagged": _ratio(found + false, rows.weight.sum()),
-        }
-        ranks = {name: values[:-1] for name, values in rates.items()}
-        last = {name: float(values[-1]) for name, values in rates.items()}
-        # where all rows are flagged, precision is the share of the class
-        share = float(ranks["precision"][-1])
-        return cls(of, np.r_[np.inf, ranked.thresholds], ranks, last, share)
-
-
 @dataclass(eq=False)
-class CurvesDisplay(PredictionsDisplay):
-    """Curves of ranked rows: what the ROC and the precision-recall picture share."""
+class CurveDisplay(PredictionsDisplay):
+    """The curve of ranked rows: what the ROC and the precision-recall picture share.
+
+    `x` and `y` are the rates that are drawn, `area` is that under the curve, `share` that of the
+    class among all rows, and `decided` has the rates of the model's own decisions.
+    """
 
     positive: Label | None = None
     title: ClassVar[str]
     measure: ClassVar[str]
     drawstyle: ClassVar[str]
-    rates: ClassVar[dict[str, tuple[str, str]]]
+    axes: ClassVar[tuple[tuple[str, str], tuple[str, str]]]  # rates, and of what they are shares
 
-    @cached_property
-    def curves(self) -> tuple[Curve, ...]:
-        """One curve for each class that is drawn, the most frequent class first."""
-        curves = [Curve.of(self.rows, each) for each in _drawn_classes(self.rows, self.positive)]
-        return tuple(sorted(curves, key=lambda curve: -curve.share))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rows = self.rows
+        if self.positive is None and rows.positive is None and len(rows.classes) > 2:
+            raise TallyBayesError(
+                f"a {self.title} curve is of one of {len(rows.classes)} classes; name it with "
+                "positive="
+            )
+        place = rows.positive_place if self.positive is None else rows.place(self.positive)
+        self.positive, of_class = rows.classes[place], rows.true == place
+        parts = list(rows.folds()) or [rows]
+        areas = [getattr(part.ranked(self.positive), self.measure) for part in parts]
+        self.area, self.note = mean_of_defined(areas), ONE_CLASS
+        if rows.held_out == "leave-one-out":
+            self.area, self.note = math.nan, LEAVE_ONE_OUT
+        ranked, said = rows.ranked(self.positive), rows.weight * (rows.predicted == place)
+        self.share = float(_ratio(ranked.hits.sum(), rows.weight.sum()))
+        # as the threshold falls, from where none is flagged; then the model's own decisions
+        found = np.r_[0.0, ranked.found, said @ of_class]
+        false = np.r_[0.0, ranked.false, said @ ~of_class]
+        x, y = self._rates(found, false, float(ranked.others.sum()))
+        y[0] = y[1] if math.isnan(y[0]) else y[0]
+        self.decided = float(x[-1]), float(y[-1])
+        places = np.linspace(0, len(x) - 2, min(len(x) - 1, MOST_POINTS)).round().astype(np.intp)
+        self.x, self.y = x[places], y[places]
 
-    @cached_property
-    def areas(self) -> dict[Label, float]:
-        """The area under the curve of each class that has one."""
-        parts, areas = list(self.rows.folds()) or [self.rows], {}
-        for name in (curve.label for curve in self.curves if self.note != LEAVE_ONE_OUT):
-            of_parts = [getattr(part.ranked(name), self.measure) for part in parts]
-            if defined := [area for area in of_parts if not math.isnan(area)]:
-                areas[name] = fmean(defined)
-        return areas
+    @abstractmethod
+    def _rates(self, found: Floats, false: Floats, others: float) -> tuple[Floats, Floats]:
+        """Return what is drawn of so many rows found, and flagged falsely of all others."""
 
     @property
-    def area(self) -> float:
-        """The area under the curve; of several classes the mean of those that have one."""
-        return fmean(self.areas.values()) if self.areas else math.nan
-
-    @property
-    def note(self) -> str:
-        """Why there is no curve, where there is none."""
-        return LEAVE_ONE_OUT if self.rows.held_out == "leave-one-out" else ONE_CLASS
-
-    x = property(lambda self: self.points(self.curves[0])[0])
-    y = property(lambda self: self.points(self.curves[0])[1])
-
-    def points(self, curve: Curve) -> tuple[Floats, Floats]:
-        """Return what is drawn of a curve."""
-        x, y = (curve.rates[rate] for rate in self.rates)
-        y = np.r_[y[1:2], y[1:]] if math.isnan(y[0]) else y
-        places = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).round().astype(np.intp)
-        return x[places], y[places]
-
-    def chance(self, curve: Curve) -> tuple[float, float]:
-        """Return how high the line of chance begins and ends."""
-        return (0.0, 1.0) if "fpr" in self.rates else (curve.share, curve.share)
+    def chance(self) -> tuple[float, float]:
+        """How high the line of chance begins and ends."""
+        return self.share, self.share
 
     def _draw(self, ax: Axes) -> None:
-        alone, of = len(self.curves) == 1, readable(self._named(self.curves[0].label), 24)
-        title = f"{self.title} curve{f': {of}' if alone else 's, each class against the rest'}"
-        tidy(ax, "both", title, *(f"{name}: {what}" for name, what in self.rates.values()))
+        of, look = readable(self._named(self.positive), 24), style_of(0)
+        tidy(
+            ax,
+            "both",
+            f"{self.title} curve: {of}",
+            *(f"{name}: {what}" for name, what in self.axes),
+        )
         ticks = np.linspace(0.0, 1.0, 6)
         ax.set(xticks=ticks, yticks=ticks, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal", adjustable="box", anchor="W")
-        if not self.areas:
+        if math.isnan(self.area):
             style.say_instead(ax, f"no curve: {self.note}")
             return
-        drawn = [curve for curve in self.curves if curve.label in self.areas][:MOST_CURVES]
-        few = 1 < len(self.curves) <= len(style.PALETTE)  # these look as in other pictures
-        for rank, curve in enumerate(drawn):
-            look = style_of(self.rows.place(curve.label) if few else rank)
-            ax.plot(*self.points(curve), **look.of_line, drawstyle=self.drawstyle)
-            name = f"{score(self.areas[curve.label])}  {readable(self._named(curve.label), 20)}"
-            point: Any = [[curve.decided[rate]] for rate in self.rates]
-            ax.plot(*point, **look.of_line, **look.of_point, label=name, zorder=4, clip_on=False)
-        area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
-        if not alone:
-            ax.plot([], [], " ", label=f"{score(self.area)}  {self._among}".replace(", ", "\n"))
-        for ends in {self.chance(curve) for curve in drawn}:
-            ax.plot([0.0, 1.0], ends, **DOTTED)
-        ax.plot([], [], **DOTTED, label=f"{area}without skill")
-        style.add_legend(ax, title="area under the curve\n(markers: the model's decisions)")
-
-    @property
-    def _among(self) -> str:
-        """Say of which classes the mean area is, and what is not drawn."""
-        n = len(self.areas)
-        hidden = f", {n - MOST_CURVES} not drawn" if n > MOST_CURVES else ""
-        without = f", {len(self.curves) - n} undefined" if n < len(self.curves) else ""
-        return f"mean of {counted(n, 'class', 'classes')}{hidden}{without}"
+        ax.plot(self.x, self.y, **look.of_line, drawstyle=self.drawstyle)
+        point: Any = [[rate] for rate in self.decided]
+        named = f"{score(self.area)}  {of}"
+        ax.plot(*point, **look.of_line, **look.of_point, label=named, zorder=4, clip_on=False)
+        alone = f"{score(sum(self.chance) / 2.0)}  without skill"
+        ax.plot([0.0, 1.0], self.chance, **DOTTED, label=alone)
+        style.add_legend(ax, title="area under the curve\n(marker: the model's decisions)")
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        if not self.areas:
+        if math.isnan(self.area):
             return f"{self.title} curve: there is none; {self.note}."
-        first, measure = self.curves[0], self.measure.replace("_", " ")
-        if len(self.curves) > 1:
-            named = {self._named(value): area for value, area in self.areas.items()}
-            areas = [f"{label(name, 24)} {score(area)}" for name, area in named.items()]
-            text = f"{self.title} curves: {measure} {score(self.area)}, the {self._among}"
-            return f"{text} ({', '.join(areas[:MOST_CURVES])})."
-        said = [f"{name} {_share(first.decided[rate])}" for rate, (name, _) in self.rates.items()]
-        text = f"{self.title} curve for {self._named(first.label)}: {measure} {score(self.area)}."
+        measure, pairs = self.measure.replace("_", " "), zip(self.axes, self.decided, strict=True)
+        said = [f"{name} {_share(rate)}" for (name, _), rate in pairs]
+        text = f"{self.title} curve for {self._named(self.positive)}: {measure} {score(self.area)}."
         return f"{text} The model's own decisions have {' and '.join(said)}."
 
 
 @dataclass(eq=False)
-class RocCurveDisplay(CurvesDisplay):
-    """ROC curves; make them with `from_estimator` or `from_predictions`.
+class RocCurveDisplay(CurveDisplay):
+    """The ROC curve of a class; make it with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     rows : Predictions
         The predictions.
     positive
-        The class to draw. Of two classes the positive one, or the last one, when not given; of
-        more classes all of them, each against the rest.
+        The class to draw; of two classes the positive one, or the last one, when not given.
 
     Attributes
     ----------
     roc_auc
-        The area under the curve; of several classes the mean of those that have one.
+        The area under the curve.
     fpr, tpr
-        The rates that are drawn of the first curve.
+        The rates that are drawn.
 
     Examples
     --------
@@ -269,19 +212,29 @@ class RocCurveDisplay(CurvesDisplay):
     """
 
     title, measure, drawstyle = "ROC", "roc_auc", "default"
-    rates: ClassVar[dict[str, tuple[str, str]]] = {
-        "fpr": ("false positive rate", "share of the rest that is flagged"),
-        "recall": ("true positive rate", "share of the class that is flagged"),
-    }
-    roc_auc, fpr, tpr = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
+    axes = (
+        ("false positive rate", "share of the rest that is flagged"),
+        ("true positive rate", "share of the class that is flagged"),
+    )
+    roc_auc = property(lambda self: self.area)
+    fpr = property(lambda self: self.x)
+    tpr = property(lambda self: self.y)
+
+    @property
+    def chance(self) -> tuple[float, float]:
+        """How high the line of chance begins and ends."""
+        return 0.0, 1.0
+
+    def _rates(self, found: Floats, false: Floats, others: float) -> tuple[Floats, Floats]:
+        return _ratio(false, others), _ratio(found, found[-2])
 
 
 @dataclass(eq=False)
-class PrecisionRecallDisplay(CurvesDisplay):
-    """Precision-recall curves; the parameters are those of `RocCurveDisplay`.
+class PrecisionRecallDisplay(CurveDisplay):
+    """The precision-recall curve of a class; the parameters are those of `RocCurveDisplay`.
 
     Chance has the precision that is the share of the class. `average_precision` is the area under
-    the curve; `recall` and `precision` are the rates that are drawn of the first one.
+    the curve; `recall` and `precision` are the rates that are drawn.
 
     Examples
     --------
@@ -294,95 +247,16 @@ class PrecisionRecallDisplay(CurvesDisplay):
     """
 
     title, measure, drawstyle = "Precision-recall", "average_precision", "steps-pre"
-    rates: ClassVar[dict[str, tuple[str, str]]] = {
-        "recall": ("recall", "share of the class that is flagged"),
-        "precision": ("precision", "share of the flagged that is of the class"),
-    }
-    average_precision, recall, precision = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
+    axes = (
+        ("recall", "share of the class that is flagged"),
+        ("precision", "share of the flagged that is of the class"),
+    )
+    average_precision = property(lambda self: self.area)
+    recall = property(lambda self: self.x)
+    precision = property(lambda self: self.y)
 
-
-@dataclass(eq=False)
-class ThresholdDisplay(PredictionsDisplay):
-    """Precision, recall and share flagged by threshold; make it with `from_estimator`.
-
-    Parameters
-    ----------
-    rows : Predictions
-        The predictions.
-    positive
-        The class to flag; of two classes the positive one, or the last one, when not given.
-    threshold
-        The chosen threshold; of two classes 1/2 when not given.
-
-    Examples
-    --------
-    >>> truth = ["no", "no", "yes", "yes"]
-    >>> display = ThresholdDisplay.from_predictions(truth, [0.1, 0.4, 0.3, 0.8])
-    >>> display.at(0.35)
-    {'precision': 0.5, 'recall': 0.5, 'flagged': 0.5}
-    """
-
-    positive: Label | None = None
-    threshold: float | None = None
-    size: ClassVar[tuple[float, float]] = (7.8, 4.4)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        first, *others = _drawn_classes(self.rows, self.positive)
-        if others:
-            n = len(self.rows.classes)
-            raise TallyBayesError(f"a threshold is for one of {n} classes; name it with positive=")
-        self.curve = Curve.of(self.rows, first)
-        if self.threshold is not None:
-            self.threshold = number(self.threshold, "threshold")
-        elif len(self.rows.classes) == 2:
-            self.threshold = 0.5
-
-    def at(self, threshold: float) -> dict[str, float]:
-        """Return precision, recall and share flagged, NaN where undefined.
-
-        Parameters
-        ----------
-        threshold
-            Rows are flagged whose probability is at least this.
-        """
-        rates = self._at(number(threshold, "threshold"))
-        return {rate: float(value) for rate, value in rates.items()}
-
-    def _at(self, thresholds: Any) -> dict[str, Any]:
-        places = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
-        return {rate: self.curve.rates[rate][places] for rate in FLAGGED}
-
-    def _draw(self, ax: Axes) -> None:
-        own, chosen = readable(self._named(self.curve.label), 24), self.threshold
-        about = f"threshold: flagged if the probability of {own} is at least this"
-        tidy(ax, "y", f"What a threshold brings: {own}", about, "share")
-        x = np.append(self.curve.thresholds[1:], [0.0, 1.0])
-        x = np.unique(x) if len(x) <= MOST_POINTS else np.linspace(0.0, 1.0, MOST_POINTS)
-        for k, (rate, y) in enumerate(self._at(x).items()):
-            name, look = FLAGGED[rate], style_of(k)
-            if chosen is not None:
-                share = self.at(chosen)[rate]
-                name = f"{_share(share)}  {name}"
-                ax.plot([chosen], [share], **look.of_point, zorder=4)
-            ax.plot(x, y, drawstyle="steps-pre", **look.of_line, label=name)
-        if chosen is not None:
-            ax.axvline(chosen, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        style.add_legend(ax, title=None if chosen is None else f"at threshold {chosen:.4g}")
-
-    @property
-    def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
-        text = (
-            f"Precision, recall and share flagged for {self._named(self.curve.label)}, which is "
-            f"{_share(self.curve.share)} of the rows, by the threshold of its probability."
-        )
-        for threshold in sorted({0.25, 0.5, 0.75, self.threshold or 0.5}):
-            rates = self.at(threshold).items()
-            said = ", ".join(f"{FLAGGED[rate]} {_share(value)}" for rate, value in rates)
-            text += f" At {threshold:.4g}: {said}."
-        return text
+    def _rates(self, found: Floats, false: Floats, others: float) -> tuple[Floats, Floats]:
+        return _ratio(found, found[-2]), _ratio(found, found + false)
 
 
 @dataclass(eq=False)
@@ -395,8 +269,6 @@ class ReliabilityDisplay(PredictionsDisplay):
         The predictions.
     positive
         The class whose probability is drawn; that of the winning class when not given.
-    before : Predictions
-        The same rows before a calibration; `from_estimator` finds them of a calibrated model.
     bins
         How many bins of equal width there are.
 
@@ -409,18 +281,7 @@ class ReliabilityDisplay(PredictionsDisplay):
     """
 
     positive: Label | None = None
-    before: Predictions | None = None
     bins: int = BINS
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
-        """Draw how reliable a classifier is; a calibrated one also as it was before."""
-        fitted = getattr(estimator, "fitted_", estimator)
-        if isinstance(fitted, Fitted) and fitted.recipe.calibration is not None:
-            plain = replace(fitted.recipe, calibration=None).model(fitted.tally)
-            source = estimator.source_of(X) if hasattr(estimator, "source_of") else X
-            options["before"] = _asked(plain, source, y, options.get("sample_weight"))
-        return super().from_estimator(estimator, X, y, **options)
 
     @cached_property
     def reliability(self) -> Reliability:
@@ -436,16 +297,10 @@ class ReliabilityDisplay(PredictionsDisplay):
         pairs = zip(self.reliability.right, effective, strict=True)
         return np.array([wilson(share, rows, Z) for share, rows in pairs]).T
 
-    @property
-    def _series(self) -> dict[str, Reliability]:
-        """What is drawn, by what it is called."""
-        if self.before is None:
-            return {"predicted": self.reliability}
-        before = self.before.reliability(self.bins, self.positive)
-        return {"after calibration": self.reliability, "before calibration": before}
-
     def _draw(self, ax: Axes) -> None:
-        what = "the winning class" if self.positive is None else readable(self.positive, 24)
+        what = "the winning class"
+        if self.positive is not None:
+            what = readable(self._named(self.positive), 24)
         words = f"probability of {what}", "share for which it is right"
         tidy(ax, "both", f"Reliability: {what}", *words)
         # where no winner can be, there is nothing to see
@@ -453,30 +308,26 @@ class ReliabilityDisplay(PredictionsDisplay):
         ax.set_xticks(np.linspace(0.0, 1.0, 11))
         ax.set(xlim=(low - 0.02, 1.02), ylim=(-0.02, 1.02))
         ax.plot([0.0, 1.0], [0.0, 1.0], **DOTTED)
-        most = float(max(table.rows.max() for table in self._series.values()))
-        for k, (title, table) in enumerate(self._series.items()):
-            look, filled = style_of(k), table.rows > 0.0
-            x, y = table.confidence[filled], table.right[filled]
-            named: Any = {"label": f"{title}\n(mean distance {score(table.error)})"}
-            ax.plot(x, y, **look.of_line, marker=look.marker, markersize=7, **named)
-            bars: Any = look.of_line | {"linewidth": 1.0}
-            if not k:  # the other is an outline, without intervals, so that both can be seen
-                reach, bars = abs(self.limits[:, filled] - y), {"fill": True, "color": FAINT}
-                ax.errorbar(x, y, reach, fmt="none", ecolor=look.color, elinewidth=1.2, capsize=3)
-            # the rows in each bin, in the lowest fifth of the picture
-            ax.stairs(0.2 * table.rows / most, table.edges, zorder=0.5, **bars)
+        table, look = self.reliability, style_of(0)
+        filled, most = table.rows > 0.0, float(table.rows.max())
+        x, y = table.confidence[filled], table.right[filled]
+        named = f"predicted\n(mean distance {score(table.error)})"
+        ax.plot(x, y, **look.of_line, marker=look.marker, markersize=7, label=named)
+        reach = abs(self.limits[:, filled] - y)
+        ax.errorbar(x, y, reach, fmt="none", ecolor=look.color, elinewidth=1.2, capsize=3)
+        # the rows in each bin, in the lowest fifth of the picture
+        ax.stairs(0.2 * table.rows / most, table.edges, fill=True, color=FAINT, zorder=0.5)
         style.add_legend(ax, title=f"bars: rows, at most {count(most)} in a bin")
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         what = "the winning class" if self.positive is None else self._named(self.positive)
-        errors = [f"{score(table.error)} {title}" for title, table in self._series.items()]
         table = self.reliability
         worst = int(np.nanargmax(abs(table.confidence - table.right)))
         return (
             f"Reliability of the probability of {what}: the mean distance from the share for which "
-            f"it is right is {' and '.join(errors)}. It is furthest off around "
+            f"it is right is {score(table.error)}. It is furthest off around "
             f"{table.confidence[worst]:.3f}, where it is right for {percent(table.right[worst])} "
             f"of {counted(table.rows[worst], 'row')}."
         )
@@ -585,15 +436,8 @@ def _asked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Predictions:
     proba, winners = model.judged(X)
     said = np.array(model.classes, object)[winners]
     given: Any = {"classes": model.classes, "positive": model.positive}
-    return Predictions.of(y, proba, said, sample_weight=sample_weight, **given)
-
-
-def _drawn_classes(rows: Predictions, positive: Label | None) -> tuple[Label, ...]:
-    """Return the classes to draw."""
-    if positive is not None:
-        return (positive,)
-    one = rows.positive is not None or len(rows.classes) == 2
-    return (rows.classes[rows.positive_place],) if one else rows.classes
+    found = Predictions.of(y, proba, said, sample_weight=sample_weight, **given)
+    return replace(found, target=model.schema.target)
 
 
 def _ratio(part: Any, whole: Any) -> Floats:

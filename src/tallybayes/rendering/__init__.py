@@ -1,19 +1,5 @@
 """How results are shown: words for numbers, tables, formulas, and documents made of them."""
 
-from tallybayes.rendering.document import (
-    Document,
-    Folded,
-    Formulas,
-    Heading,
-    Part,
-    Renderable,
-    Table,
-    Verbatim,
-)
-from tallybayes.rendering.formula import Formula
-from tallybayes.rendering.words import plain
+import lazy_loader
 
-__all__ = [
-    "Document", "Folded", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table",
-    "Verbatim", "plain",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

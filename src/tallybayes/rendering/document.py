@@ -18,7 +18,6 @@ from typing import Any
 from tallybayes.rendering.formula import (
     LATEX,
     MARKDOWN,
-    MATHML,
     TEXT,
     Formula,
     latex_text,
@@ -231,7 +230,7 @@ class Renderable:
         return "\n\n".join(map(_latex, self._printed())) + "\n"
 
     def to_html(self, styled: bool = True) -> str:
-        """Return a section of HTML, with formulas in MathML; the style may come from elsewhere."""
+        """Return a section of HTML; the style may come from elsewhere."""
         style = f"<style>{STYLE}</style>" if styled else ""
         parts = "\n".join(map(_html, self.document()))
         return f'<section class="tb">{style}{parts}</section>'
@@ -370,10 +369,4 @@ def _html(part: Part) -> str:
 
 
 def _formula_html(formula: Formula) -> str:
-    """Write a formula in MathML, in pieces between which a line may break."""
-    written = []
-    for sign, part, level in pieces(formula):
-        before = MATHML.operations.get(sign, "")
-        alt = escape(TEXT.operations.get(sign, "").lstrip() + write(part, TEXT, level))
-        written.append(f'<math alttext="{alt}">{before}{write(part, MATHML, level)}</math>')
-    return " ".join(written)
+    return f'<span class="formula">{escape(write(formula))}</span>'

@@ -1,4 +1,4 @@
-r"""Formulas that know their exact value and can be written as text, LaTeX and MathML.
+r"""Formulas that know their exact value and can be written as text and LaTeX.
 
 They are put together with Python's own operators, so that code reads like the lecture:
 
@@ -19,7 +19,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from html import escape
 from typing import NamedTuple
 
 # How tightly an operation holds together; a part that is looser than its place gets brackets.
@@ -32,7 +31,6 @@ LONGEST = 24  # digits of a fraction that is still shown
 LARGEST = 10**1000  # denominator of an exact value that is still kept
 MOST_POWER = 1000
 JOINED = ("=", "+", "-", "*", " ")  # operations written between any number of parts
-MINUS = "\N{MINUS SIGN}"
 SIMPLE = 1000  # the largest denominator of a number that is taken for a fraction
 ROUNDING = 4e-16
 WRITTEN_OUT = range(-6, 7)  # powers of ten of numbers that are written without one
@@ -268,7 +266,6 @@ class Notation(NamedTuple):
     operations: Mapping[str, str]
     leaves: dict[str, Callable[[str], str]]
     brackets: str = "({})"
-    row: str = "{}"
 
 
 class _Part(NamedTuple):
@@ -291,7 +288,7 @@ def write(formula: Formula, notation: Notation | None = None, least: int = EQUAL
         first, *others = formula.parts
         parts = [write(first, notation, max(formula.level, SUM))]
         parts += [write(part, notation, formula.level + 1) for part in others]
-        written = notation.row.format(notation.operations[formula.op].join(parts))
+        written = notation.operations[formula.op].join(parts)
     else:
         op = formula.text if formula.text in notation.operations else formula.op
         filled = (_Part(part, notation) for part in formula.parts)
@@ -350,25 +347,3 @@ LATEX = Notation(
 MARKDOWN = LATEX._replace(
     leaves=LATEX.leaves | {"name": lambda text: LATEX.leaves["name"](text).translate(_MARKDOWN)}
 )
-MATHML = Notation(
-    {
-        "=": "<mo>=</mo>", "+": "<mo>+</mo>", "-": "<mo>\N{MINUS SIGN}</mo>",
-        "*": "<mo>&#xD7;</mo>", " ": '<mspace width="0.2em"/>',
-        "neg": "<mrow><mo>\N{MINUS SIGN}</mo>{0:3}</mrow>",
-        "/": "<mfrac>{0}{1}</mfrac>", "^": "<msup>{0:5}{1}</msup>",
-        "e": "<mrow>{0}<mo>&#xD7;</mo><msup><mn>10</mn>{1}</msup></mrow>",
-        "(": "<mrow>{0}<mspace width='0.3em'/><mo>(</mo>{1}<mo>)</mo></mrow>",
-        "sqrt": "<msqrt>{0}</msqrt>",
-        "call": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>)</mo></mrow>",
-        "of": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>)</mo></mrow>",
-        "given": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>|</mo>{1}<mo>)</mo></mrow>",
-        "!": "<mrow>{0:5}<mo>!</mo></mrow>",
-    },
-    {
-        "number": lambda text: f"<mn>{text.replace('-', MINUS)}</mn>",
-        "name": lambda text: f"<mtext>{escape(text)}</mtext>",
-        "symbol": lambda text: "<mi>π</mi>",
-    },
-    "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
-    "<mrow>{}</mrow>",
-)  # fmt: skip

@@ -43,9 +43,7 @@ MOST_CLASSES = 30  # that are listed
 MOST_VALUES = 8  # of any column, for each class
 COLUMNS_DRAWN = 12
 JOINTS_DRAWN = 4
-QUANTILES_DRAWN = 4
 TEXTS_DRAWN = 3
-PANELS = 4  # classes of which there is a nomogram of each
 DRAWN = 3  # records, where there are no rows
 CHANGED = 100  # columns among which changes are sought
 CHANGES = 5
@@ -283,14 +281,9 @@ class Contents:
         made = {"confusion": draw(plots.ConfusionMatrixDisplay.from_predictions, judged)}
         if len(self.classes) < 2:
             return made
-        if self.fitted.recipe.calibration is None:
-            made["reliability"] = draw(plots.ReliabilityDisplay(judged).plot, size=SIZE)
-        else:  # also as it was before, of the same rows
-            make = plots.ReliabilityDisplay.from_estimator
-            made["reliability"] = draw(make, self.fitted, size=SIZE, **self._labelled)
-        if len(self.classes) == 2 or self.model.positive is not None:  # one class against the rest
-            made["threshold"] = draw(plots.ThresholdDisplay(judged).plot, size=SIZE)
-        if judged.held_out != "leave-one-out":  # whose rows cannot be ranked together
+        made["reliability"] = draw(plots.ReliabilityDisplay(judged).plot, size=SIZE)
+        one = len(self.classes) == 2 or self.model.positive is not None  # class against the rest
+        if one and judged.held_out != "leave-one-out":  # whose rows cannot be ranked together
             made["roc"] = draw(plots.RocCurveDisplay(judged).plot, size=SIZE)
             made["precision_recall"] = draw(plots.PrecisionRecallDisplay(judged).plot, size=SIZE)
         return made
@@ -327,19 +320,14 @@ class Contents:
         return Table.of(caption, [("columns", "text"), ("promised gain", "short")], rows,
                         most=MOST_CLASSES, name="joints")  # fmt: skip
 
-    @property
-    def few_panels(self) -> bool:
-        """Whether the nomogram has a panel for every class but one."""
-        return len(self.classes) <= PANELS
-
     def nomogram(self) -> str:
-        """Draw the nomogram: of the two most probable classes if there are many; none of texts."""
+        """Draw the nomogram, of the two most probable classes; none of texts."""
         from tallybayes.plots import NomogramDisplay
 
         if self.texts and len(self.texts) == len(self.model.factors):
             return ""
         pair: Sequence[Any] = (None, None)
-        if not self.few_panels:
+        if len(self.classes) > 2:
             often = np.argsort(-self.model.prior, kind="stable")[:2].tolist()
             pair = [self.classes[place] for place in often]
         return draw(NomogramDisplay.from_estimator, self.fitted, *pair)
@@ -366,15 +354,6 @@ class Contents:
         make = ColumnDisplay.from_estimator
         drawn = progress(self.drawable[0][:COLUMNS_DRAWN], "drawing columns")
         return [draw(make, self.fitted, name, size=SMALL, **self._labelled) for name in drawn]
-
-    def quantile_pictures(self) -> list[str]:
-        """Draw the quantiles of columns that are not normal."""
-        from tallybayes.plots import NormalQQDisplay
-
-        shapes = () if self.diagnosis is None else self.diagnosis.normality
-        odd = [each.column for each in shapes if each.normal is False]
-        make, drawn = NormalQQDisplay.from_estimator, odd[:QUANTILES_DRAWN]
-        return [draw(make, self.fitted, column=name, **self._labelled) for name in drawn]
 
     @cached_property
     def examples(self) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import whole
 from tallybayes.families.derivations import estimated
 from tallybayes.families.parameters import times
@@ -29,7 +30,6 @@ from tallybayes.rendering.words import class_label, count, counted, label, label
 if TYPE_CHECKING:
     from tallybayes.modelfile import Provenance, Stored
 
-Floats = NDArray[np.float64]
 
 # unless columns are asked for by name
 MOST_COLUMNS = 100  # that are listed

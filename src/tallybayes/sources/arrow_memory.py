@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from tallybayes.arrays import Array
 
 
 def values(array: Any) -> Array:

@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.labels import Encoded, Label, as_vector, encode, is_missing
 
 ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "date", "empty"]
-Array = NDArray[Any]
 
 MOST_SHOWN = 80  # letters of a type, which may be nested without end
 PYTHON_TYPES: dict[Any, ColumnType] = {

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
 from tallybayes.sources.labels import is_masked, is_missing, unmasked
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

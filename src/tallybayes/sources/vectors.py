@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.tables import Matrix, SparseMatrix
-
-Array = NDArray[Any]
 
 
 def matrix(column: Any, width: int, name: str = "the vectors") -> Matrix | SparseMatrix:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, odds, probability
@@ -15,6 +15,9 @@ from tallybayes.spam.messages import Message
 from tallybayes.spam.token_table import HAM, SPAM, TokenTable
 from tallybayes.spam.training import Training
 from tallybayes.spam.verdict import Cutoffs, Verdict, judge, shown_of
+
+if TYPE_CHECKING:
+    from tallybayes.spam.shared_filter import SharedFilter
 
 BITS = 1.0 / math.log(2.0)  # a nat
 SHOWN = 5  # tokens of a column,
@@ -144,48 +147,64 @@ class Explained(Renderable):
 
 @dataclass(frozen=True, slots=True)
 class FilterReport(Renderable):
-    """What a filter has learnt."""
+    """What a filter has learnt.
+
+    `tokens` are those of each part that may be shown. A store keeps tokens by their hashes, so
+    those of the latest messages in its log stand for all.
+    """
 
     name: str
-    filter: MailFilter
+    table: TokenTable
+    cutoffs: Cutoffs
+    held: Mapping[str, Any] | None
+    tokens: Mapping[str, Collection[str]] = field(repr=False)
+    history: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, name: str, mail: MailFilter) -> FilterReport:
+        """Report on a filter in a file."""
+        blocks = columns_of(mail.fitted.tally)
+        tokens = {part: block.terms.texts for part, block in blocks}
+        history = mail.provenance.history
+        return cls(name, mail.lookup, mail.cutoffs, mail.noted.get("held_out"), tokens, history)
+
+    @classmethod
+    def of_store(cls, name: str, mail: SharedFilter) -> FilterReport:
+        """Report on a filter in a store."""
+        tokens: dict[str, set[str]] = {part: set() for part in COLUMNS}
+        for change in mail.latest():
+            for part, text in change.columns.items():
+                tokens[part].update(text.split())
+        return cls(name, mail.table, mail.cutoffs, mail.facts.get("held_out"), tokens)
 
     def document(self) -> Iterator[Part]:
         """Show how much it learnt, how good it was, and the tokens that tell most."""
-        mail = self.filter
-        tokens = sum(column.tokens for column in mail.lookup.columns.values())
-        yield (
-            f"{self.name}: {mail.lookup.ham:,} ham and {mail.lookup.spam:,} spam, "
-            f"{tokens:,} tokens."
-        )
-        if held := mail.noted.get("held_out"):
-            yield from _quality(held, mail.cutoffs)
-        calibration = mail.fitted.recipe.calibration
+        table = self.table
+        tokens = sum(column.tokens for column in table.columns.values())
+        yield f"{self.name}: {table.ham:,} ham and {table.spam:,} spam, {tokens:,} tokens."
+        if self.held:
+            yield from _quality(self.held, self.cutoffs)
         heads = [("part", "label"), ("tokens", "count"), ("weight", "score")]
-        rows = [
-            (name, mail.lookup.columns[name].tokens, mail.lookup.columns[name].weight)
-            for name in COLUMNS
-        ]
-        told = "" if calibration is None or not calibration.rows else f", {calibration.rows:,} rows"
-        yield Table.of(
-            f"Parts of a message, and the mean weight of their tokens{told}", heads, rows
-        )
+        columns = [(part, table.columns[part]) for part in COLUMNS]
+        rows = [(part, column.tokens, column.weight) for part, column in columns]
+        yield Table.of("Parts of a message, and the mean weight of their tokens", heads, rows)
         heads = [("token", "label"), ("part", "label"), ("ham", "count"), ("spam", "count")]
         for label, best in self._telling().items():
             yield Table.of(f"Tokens that speak for {label}", heads, best)
 
     def _telling(self) -> dict[str, list[tuple[str, str, int, int]]]:
         """Return for each class the tokens that say most over all messages that have them."""
-        mail, found = self.filter, list[tuple[float, str, str, int, int]]()
-        for name, block in columns_of(mail.fitted.tally):
-            person = mail.lookup.person(name)
-            for token in block.terms.texts if name != "letters" else ():  # which words stand for
-                place = mail.lookup._find(person, token)
+        table, found = self.table, list[tuple[float, str, str, int, int]]()
+        for name, tokens in self.tokens.items():
+            person = table.person(name)
+            for token in tokens if name != "letters" else ():  # which words stand for
+                place = table._find(person, token)
                 if place >= 0:
-                    h, s = mail.lookup.hams[place], mail.lookup.spams[place]
-                    told = mail.lookup.weights[place] * math.sqrt(h + s)
-                    share = (s + 0.5) / (mail.lookup.spam + 1), (h + 0.5) / (mail.lookup.ham + 1)
+                    h, s = table.hams[place], table.spams[place]
+                    told = table.weights[place] * math.sqrt(h + s)
+                    share = (s + 0.5) / (table.spam + 1), (h + 0.5) / (table.ham + 1)
                     found.append((told * math.log(share[0] / share[1]), token, name, h, s))
-        found.sort(key=lambda row: row[0])
+        found.sort()
         return {
             HAM: [(t, name, h, s) for _, t, name, h, s in found[:LISTED]],
             SPAM: [(t, name, h, s) for _, t, name, h, s in reversed(found[-LISTED:])],
@@ -193,12 +212,11 @@ class FilterReport(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as JSON can hold it."""
-        mail = self.filter
         return {
-            "learnt": {HAM: mail.lookup.ham, SPAM: mail.lookup.spam},
-            "cutoffs": {HAM: mail.cutoffs.ham, SPAM: mail.cutoffs.spam},
-            "tokens": {name: each.tokens for name, each in mail.lookup.columns.items()},
-            "held_out": mail.noted.get("held_out"),
-            "history": list(mail.provenance.history),
+            "learnt": {HAM: self.table.ham, SPAM: self.table.spam},
+            "cutoffs": {HAM: self.cutoffs.ham, SPAM: self.cutoffs.spam},
+            "tokens": {name: each.tokens for name, each in self.table.columns.items()},
+            "held_out": self.held,
+            "history": list(self.history),
             "telling": self._telling(),
         }

@@ -173,14 +173,18 @@ class MailFilter:
         """
         if self._waiting:
             self.settle()
-        tally, before = self._stored.fitted.tally, self._tokens
+        before = self._tokens
         if before <= most:
             return 0
-        blocks: Any = [block.of_documents(2) for block in cast(Any, tally.blocks)]
-        tally = Tally(tally.schema, tally.classes, tally.rows, tally.weight, blocks)
-        fitted = Fitted(tally, self._stored.fitted.recipe)
-        self._stored = replace(self._stored, fitted=fitted)
-        self.lookup = lookup_of(fitted)
+        self.lookup.drop_rare()
+        tally, recipe = self._stored.fitted.tally, self._stored.fitted.recipe
+        parts = tally.schema, tally.classes, tally.rows, tally.weight
+        blocks: list[Any] = list(tally.blocks)
+        del tally
+        self._stored = replace(self._stored, fitted=_nothing().fitted)  # lets go of the old counts
+        for k, block in enumerate(blocks):
+            blocks[k] = block.of_documents(2)
+        self._stored = replace(self._stored, fitted=Fitted(Tally(*parts, blocks), recipe))
         return before - self._tokens
 
     @property

@@ -409,7 +409,7 @@ class SharedFilter:
             or not self.store.hold(self.name, lease, time.time() + LEASE)[0]
         ):
             return False
-        rows = {c.digest: c for c in self._latest() if self.label_of(c.digest) == c.label}
+        rows = {c.digest: c for c in self.latest() if self.label_of(c.digest) == c.label}
         columns, labels = [c.columns for c in rows.values()], [c.label for c in rows.values()]
         if min(labels.count(label) for label in CLASSES) < FEWEST:
             return False
@@ -434,7 +434,7 @@ class SharedFilter:
         self.follow()
         return True
 
-    def _latest(self) -> Iterator[MailChange]:
+    def latest(self) -> Iterator[MailChange]:
         """Go through the latest messages that were learnt, as far as they are in the log."""
         position = max(self.position - self.options.refit_rows, 0)
         while position < self.position:

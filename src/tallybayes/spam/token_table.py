@@ -243,24 +243,27 @@ class TokenTable:
 
     def _widen(self) -> None:
         """Make room for twice as many tokens; those that nobody has any more are left out."""
-        old = zip(self.keys, self.hams, self.spams, self.weights, strict=True)
-        kept = [row for row in old if row[0] and (row[1] or row[2])]
-        size = max(FEWEST, int(2 * ROOM * len(kept)) | 1)
+        old = self.keys, self.hams, self.spams, self.weights
+        kept = sum(1 for key, h, s, _ in zip(*old, strict=True) if key and (h or s))
+        size = max(FEWEST, int(2 * ROOM * kept) | 1)
         self.keys, self.hams, self.spams, self.weights = arrays = slots_of(size)
         keys = arrays[0]
-        for row in kept:
+        for row in zip(*old, strict=True):
+            if not (row[0] and (row[1] or row[2])):
+                continue
             place = row[0] % size
             while keys[place]:
                 place = place + 1 if place + 1 < size else 0
             for each, value in zip(arrays, row, strict=True):
                 each[place] = value
-        self._used = len(kept)
+        self._used = kept
 
     def drop_rare(self) -> None:
         """Drop the tokens that one message has."""
+        columns = list(self.columns.values())
         for place, key in enumerate(self.keys):
             if key and self.hams[place] + self.spams[place] == 1:
-                column = self.columns[list(self.columns)[key >> HASHED]]
+                column = columns[key >> HASHED]
                 column.ham -= self.hams[place]
                 column.spam -= self.spams[place]
                 column.tokens -= 1

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.counting import RowClasses
@@ -26,10 +27,6 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.container import Arrays, require, require_weights
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 AnyBlock = TypeVar("AnyBlock", bound="type[TallyBlock]")
 

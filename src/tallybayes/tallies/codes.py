@@ -12,22 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
-from tallybayes.tallies.blocks import (
-    Array,
-    Floats,
-    Integers,
-    Mask,
-    Support,
-    TallyBlock,
-    Where,
-    among,
-    in_columns,
-    register_block,
-)
+from tallybayes.tallies.blocks import Support, TallyBlock, Where, among, in_columns, register_block
 from tallybayes.tallies.container import Arrays, require, require_labels
 
 Labels = tuple[tuple[Label, ...], ...]

@@ -19,8 +19,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from msgspec import Struct, msgpack
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.kinds import KINDS, Kind
 from tallybayes.rendering.words import Target, label, labels_of
@@ -31,7 +31,6 @@ from tallybayes.sources.tables import NumberedNames
 from tallybayes.sources.weights import MOST_WEIGHT
 from tallybayes.tokenizer.terms import Terms
 
-Array = NDArray[Any]
 K = TypeVar("K", bound=Kind)
 
 FORMAT = 2  # the version that is written, and the greatest that is read

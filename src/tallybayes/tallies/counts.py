@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from tallybayes.arrays import Floats, Integers
 from tallybayes.batches import Block, Sparse, refuse_flaws, unusable, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.weights import MOST_WEIGHT
-from tallybayes.tallies.blocks import Floats, Integers, Support, TallyBlock, register_block
+from tallybayes.tallies.blocks import Support, TallyBlock, register_block
 from tallybayes.tallies.container import require
 from tallybayes.tallies.moments import DEVIATIONS
 

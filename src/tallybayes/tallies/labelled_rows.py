@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.batches import Block, encode_classes, encoded, take_rows
 from tallybayes.kernels.counting import members
 from tallybayes.schema import Schema
@@ -26,7 +27,6 @@ from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.blocks import TallyBlock, is_integral
 from tallybayes.tallies.tally import Tally
 
-Array = NDArray[Any]
 Part = TypeVar("Part")
 
 

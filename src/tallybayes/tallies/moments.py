@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block, not_finite
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
@@ -25,10 +26,6 @@ from tallybayes.tallies.blocks import (
     NOT_COUNTED,
     ROUNDING,
     TRUSTED,
-    Array,
-    Floats,
-    Integers,
-    Mask,
     Support,
     TallyBlock,
     cancelled,

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats, Integers
 from tallybayes.batches import Batch, Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
@@ -24,8 +25,6 @@ from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.blocks import (
     NOT_COUNTED,
-    Floats,
-    Integers,
     TallyBlock,
     among,
     block_for,
@@ -307,6 +306,17 @@ class Tally:
                 block = block.plus(block.of_absent(absent, self.rows, self.weight), names)
             blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
+
+    def united(self, other: Tally) -> Tally:
+        """Return the tally of the rows of both, which may have other columns.
+
+        Who has no value of a column leaves it to the other to say what the column is.
+        """
+        mine, theirs = self.schema, other.schema
+        mine_open = set(self.empty_columns()).intersection(theirs.names)
+        theirs_open = set(other.empty_columns()).intersection(mine.names) - mine_open
+        schema = mine.joined(theirs.without(theirs_open), overruled=mine_open)
+        return self.with_schema(schema) + other.with_schema(schema)
 
     def _lacks(self, schema: Schema, group: Group, unit: int) -> bool:
         """Tell whether all columns that a unit of another schema reads are new."""

@@ -20,6 +20,7 @@ from zlib import crc32
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Integers, Mask
 from tallybayes.batches import Block
 from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.counting import RowClasses
@@ -28,10 +29,6 @@ from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
     NOT_COUNTED,
     TRUSTED,
-    Array,
-    Floats,
-    Integers,
-    Mask,
     Support,
     TallyBlock,
     Where,

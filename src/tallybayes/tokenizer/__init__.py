@@ -1,18 +1,5 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bags import Bagged, BagReader, Bags, Reading
-from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Terms
-from tallybayes.tokenizer.words import Idf, Words, WordWeights
+import lazy_loader
 
-__all__ = [
-    "BagReader",
-    "Bagged",
-    "Bags",
-    "Documents",
-    "Idf",
-    "Reading",
-    "Terms",
-    "WordWeights",
-    "Words",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -19,13 +19,13 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.kernels.choice import is_large, load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Terms, TermTable
 from tallybayes.tokenizer.words import KEPT, Words, analyzer, word_pattern
 
-Array = NDArray[Any]
 Result = TypeVar("Result")
 
 WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled reader
@@ -176,8 +176,7 @@ class CompiledReader(BagReader):
         odd = self._kernels.odd(*text, _NO_SPELLING, np.zeros(n, bool))
         if odd.any():  # beyond ASCII
             self._spelling = spelling(str(words.tokens), words.lowercase)
-            if not words.strip_accents:
-                odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
+            odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
             text = text.spelled(odd, words.spelled)
             to_lower[odd] = 0

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Integers
 from tallybayes.errors import TallyBayesError
 from tallybayes.tokenizer.words import in_utf8
-
-Array = NDArray[Any]
-Integers = NDArray[np.int64]
 
 
 class Letters(NamedTuple):

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Integers
 from tallybayes.kernels.choice import load_text, text_is_loaded
 
-Array = NDArray[Any]
-Integers = NDArray[np.int64]
 Letters = NDArray[np.uint8]
 
 SLACK = 16  # bytes that may be read behind the last letter

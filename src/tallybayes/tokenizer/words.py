@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.kind import Kind, Reader
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.value import Value
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 TokenNames = Literal["words", "unicode", "whitespace", "characters"]
 if TYPE_CHECKING:
@@ -38,14 +37,13 @@ KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
 _NAMES = get_args(TokenNames)
-_SWITCH = True, False
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "lowercase": _SWITCH, "strip_accents": _SWITCH, "tf": ("count", "log"), "norm": (None, "l2"),
+    "lowercase": (True, False), "tf": ("count", "log"), "norm": (None, "l2"),
 }  # fmt: skip
 
 
 class WordWeights(Value, frozen=True, dict=True):
-    """A weight of at least 0 for each of some words.
+    """A weight for each of some words; one below 0 turns round what the word says.
 
     Parameters
     ----------
@@ -58,6 +56,8 @@ class WordWeights(Value, frozen=True, dict=True):
     [1.0, 0.5]
     """
 
+    LEAST: ClassVar[float] = -inf
+
     weights: dict[str, float]
 
     def __post_init__(self) -> None:
@@ -69,8 +69,8 @@ class WordWeights(Value, frozen=True, dict=True):
         self._put(
             weights={
                 word: weight
-                if type(weight) is float and 0.0 <= weight < inf
-                else number(weight, f"the {name.lower()} of {word!r}", least=0.0)
+                if type(weight) is float and self.LEAST <= weight < inf and weight != -inf
+                else number(weight, f"the {name.lower()} of {word!r}", least=self.LEAST)
                 for word, weight in sorted(given.items())
             }
         )
@@ -122,6 +122,8 @@ class Idf(WordWeights, frozen=True, dict=True):
     Idf(2 words, bb59ca)
     """
 
+    LEAST: ClassVar[float] = 0.0
+
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
         """Return the weights that follow from the number of documents with each word."""
@@ -147,8 +149,6 @@ class Words(Kind, frozen=True):
         otherwise 1.
     lowercase
         Turn the text to lower case.
-    strip_accents
-        Take accents off letters, and resolve ligatures and other compatibility characters (NFKD).
     stop_words
         Tokens that are left out, before n-grams are made; they are spelled like the text.
     tf : {"count", "log"}
@@ -175,7 +175,6 @@ class Words(Kind, frozen=True):
     ngrams: tuple[int, int] = (1, 1)
     min_length: int | None = None
     lowercase: bool = True
-    strip_accents: bool = False
     stop_words: tuple[str, ...] = ()
     tf: Literal["count", "log"] = "count"
     norm: Literal["l2"] | None = None
@@ -272,9 +271,8 @@ class Words(Kind, frozen=True):
         return not labels
 
     def spelled(self, text: str) -> str:
-        """Return a text in lower case, and without accents, if that is how it is read."""
-        text = text.lower() if self.lowercase else text
-        return text.translate(_UNACCENTED) if self.strip_accents and not text.isascii() else text
+        """Return a text in lower case, if that is how it is read."""
+        return text.lower() if self.lowercase else text
 
     def terms(self, document: str) -> list[str]:
         """Return the terms of a document: its tokens, or the n-grams of them."""
@@ -318,7 +316,7 @@ class Words(Kind, frozen=True):
         """
         inside = {"words": r"\p{L}\p{N}_", "unicode": r"\p{L}\p{N}\p{M}_\u200c\u200d"}
         inside |= {"whitespace": r"^\p{White_Space}\x1c-\x1f", "characters": "^"}
-        if callable(self.tokens) or self.strip_accents:
+        if callable(self.tokens):
             return None
         return {
             "pattern": f"[{inside[self.tokens]}]" + (f"{{{self.least},}}" if self.glue else ""),
@@ -352,18 +350,6 @@ def word_pattern(unicode: bool) -> str:
         return r"\w"
     marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
     return rf"[\w{''.join(marks)}\u200c\u200d]"
-
-
-class _Unaccented(dict[int, str]):
-    """What is left of each character once accents are off: found out when it is first asked for."""
-
-    def __missing__(self, code: int) -> str:
-        letters = unicodedata.normalize("NFKD", chr(code))
-        self[code] = "".join(c for c in letters if not unicodedata.combining(c))
-        return self[code]
-
-
-_UNACCENTED = _Unaccented()
 
 
 @_remembered

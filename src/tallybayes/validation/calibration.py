@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.priors import Empirical
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import WordWeights
-from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, unit_names
+from tallybayes.validation.held_out_terms import HeldOutTerms, unit_names
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.word_weights import ROUGHLY, Pulls, WordProblem
 
@@ -36,6 +37,7 @@ PENALTY = 10.0
 START = 0.7
 TOLD, FEW = 10, 200  # one row in so many tells how good exponents of words are; of few rows half
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
+LEAST = 1e-6  # mean of the exponents of words
 FAR = 1e6  # nats that stand for an infinite difference
 
 
@@ -127,7 +129,8 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe, pulls: Pulls | None) -> Calibra
     often = float(np.bincount(*of_told).max()) / before.weight
     _warn_of_less_accuracy(how, unweighed.accuracy, max(fitted[1], often), before.weight)
     found = whole.of_rows(some).solved(first)
-    means = [float(each.mean()) if len(each) else 1.0 for each in found.words]
+    # words that come later have it, and never speak the other way round
+    means = [max(float(each.mean()), LEAST) if len(each) else 1.0 for each in found.words]
     columns = dict(zip(np.array(held.names)[others].tolist(), found.columns.tolist(), strict=True))
     return Calibration(
         how,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, warn
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
@@ -19,7 +20,6 @@ from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
 from tallybayes.validation.folds import Fold, Folds, check_refits, folds_of
-from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Preparable, Prepared
 from tallybayes.validation.progress import progress

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Block, Sparse
 from tallybayes.families.left_out import WordTerms
 from tallybayes.kernels.scoring import shares
@@ -22,10 +23,6 @@ from tallybayes.model.factors import Factor
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.labelled_rows import LabelledRows
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def judged(

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tallybayes.arrays import Array
 from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics import Predictions
 from tallybayes.model import Model, Recipe
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import FoldTallies, LabelledRows
 from tallybayes.validation.folds import Folds
-from tallybayes.validation.held_out_terms import Array, judged
+from tallybayes.validation.held_out_terms import judged
 from tallybayes.validation.progress import progress
 
 ROWS_AT_ONCE = 4096

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import take_columns, take_rows
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
@@ -24,14 +25,7 @@ from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Bagged, Words
 from tallybayes.validation.folds import check_refits
-from tallybayes.validation.held_out_terms import (
-    Array,
-    Floats,
-    HeldOutTerms,
-    Mask,
-    judged,
-    unit_names,
-)
+from tallybayes.validation.held_out_terms import HeldOutTerms, judged, unit_names
 from tallybayes.validation.progress import progress
 
 NOT_EXACT = "the closed form is exact for none of these rows, as where a class has no values"

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Array
 from tallybayes.model import Recipe
 from tallybayes.tallies.labelled_rows import LabelledRows
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

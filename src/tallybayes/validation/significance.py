@@ -21,12 +21,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.metrics.intervals import check_level
-
-Floats = NDArray[np.float64]
 
 FEW = 25  # with fewer disagreements than this the chi-squared value is too rough
 EQUAL = 1e-12  # differences of scores this close to each other differ by rounding only

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import GREATER_IS_BETTER, ClassificationReport, Predictions
 from tallybayes.metrics.scores import MEANS, check_score
@@ -32,7 +33,6 @@ from tallybayes.sources.weights import weights_of
 from tallybayes.validation import k_fold
 from tallybayes.validation.cross_validation import held_out, joined, prepare, refitted, rows_of
 from tallybayes.validation.folds import Folds, check_refits, folds_of
-from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Prepared
 from tallybayes.validation.progress import progress

@@ -23,15 +23,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.families.left_out import WordTerms
 from tallybayes.kernels.threads import over_rows
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 COLUMN = 10.0  # how strongly exponents of columns that are no texts are drawn to their mean
 ROUGHLY, WELL = 1e-3, 1e-5  # relative gain of a step that ends the search; the next gains a tenth
@@ -43,10 +39,15 @@ TINY = 1e-300
 
 
 class Pulls(NamedTuple):
-    """How strongly exponents of words are drawn to their mean, and all means to 0."""
+    """How strongly exponents of words are drawn to their mean, and all means to 0.
+
+    `least` is the least exponent of a word: one below 0 turns round what the word says, where
+    others that come with it have said more than that.
+    """
 
     word: float = 0.3
     mean: float = 1.0
+    least: float = 0.0
 
 
 class Weighed(NamedTuple):
@@ -179,6 +180,9 @@ class WordProblem:
         self._cuts = log_prior.shape[1] + np.cumsum([0, *sizes[:-1]])
         self._pulls = Pulls() if pulls is None else pulls
         self._strength = np.array([COLUMN, *[self._pulls.word] * len(words)])
+        leasts = np.array([0.0, *[self._pulls.least] * len(words)])
+        free = np.full(log_prior.shape[1], -np.inf)  # the constants
+        self._least = np.append(free, leasts[self._group])
 
     def of_rows(self, rows: Array) -> WordProblem:
         """Return the problem for only some of the rows."""
@@ -284,7 +288,7 @@ class WordProblem:
     def solved(self, start: Weighed | None = None, small: float = WELL) -> Weighed:
         """Return the exponents and constants, found in steps until one gains less than is `small`.
 
-        It is Newton's method on the unknowns that are not held at 0.
+        It is Newton's method on the unknowns that are not held at the least that they may be.
         """
         with threadpool_limits(1, "blas"):  # whose threads take longer to wake than these sums
             # how far to go need not be known as exactly as where from
@@ -296,7 +300,7 @@ class WordProblem:
         unknowns = np.repeat([0.0, 1.0], [c, len(self._group)])
         if start is not None:
             unknowns = np.concatenate([start.constants, start.columns, *start.words])
-        least = np.repeat([-np.inf, 0.0], [c, len(self._group)])
+        least = self._least
         value, slope, posterior = self._objective(unknowns)
         for _ in range(STEPS):
             free = (unknowns > least) | (slope <= 0.0)

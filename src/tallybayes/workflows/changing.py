@@ -245,11 +245,8 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
         weighed = one.recipe.calibration
         if weighed is not None and weighed.how == "evidence" and a.extra != b.extra:
             raise TallyBayesError(OTHER_VIEWS)
-    # a side that has no value of a column leaves it to the other to say what it is
-    mine_open = set(mine.tally.empty_columns()).intersection(b.names)
-    theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
-    schema = a.joined(b.without(theirs_open), overruled=mine_open)
-    tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
+    tally = mine.tally.united(theirs.tally)
+    schema = tally.schema
     recipe, other = mine.recipe, theirs.recipe
     columns = dict(recipe.columns)
     for name in schema.names:

@@ -164,50 +164,31 @@ def evaluate(
 
 
 def compare(
-    models: Mapping[str, Stored] | Mapping[str, ModelSpec],
+    models: Mapping[str, Stored],
     data: Any,
     target: str | None = None,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
     level: float = 0.05,
-    **held: Any,
 ) -> Found[Comparison]:
-    """Compare models on rows that none of them has seen, or specifications on held-out rows.
+    """Compare models on rows that none of them has seen.
 
     Parameters
     ----------
     models
-        Stored models by name, two or more; or specifications that use the same columns.
+        Stored models by name, two or more.
     data, target, weight, read
         As for `evaluate`.
-    level, **held
-        How small a p-value shows a difference; for specifications also ``folds``, ``repeats``,
-        ``seed`` and ``score``, as for `tallybayes.validation.compare`.
+    level
+        How small a p-value shows a difference.
     """
     start, read = time.perf_counter(), read or ReadOptions()
     rows = open_rows(data, read)  # once, so that what can be read only once says so
-    specs = [model for model in models.values() if isinstance(model, ModelSpec)]
-    if not specs:
-        predictions = {}
-        for name, model in models.items():
-            stored: Any = model
-            predictions[name], rejected = predict_labelled(stored, rows, target, weight, read)
-        found = comparison.compare_predictions(predictions, level=level)
-        return Found(rejected, time.perf_counter() - start, found)
-    _refuse_rules(*specs)
-    if len({(spec.drop, spec.only) for spec in specs}) > 1:
-        raise TallyBayesError(
-            "the specifications drop or use different columns, which only model files can: fit "
-            "each on the same rows, then compare them on rows that none has seen"
-        )
-    X, y, weights, _, rejected = read_labelled(rows, target, specs[0], weight, read, specs[1:])
-    labels = tuple(np.unique(y).tolist())
-    estimators = {
-        name: estimator_of(spec.for_labels(labels))
-        for name, spec in zip(models, specs, strict=True)
-    }
-    found = comparison.compare(estimators, X, y, sample_weight=weights, level=level, **held)
+    predictions = {}
+    for name, stored in models.items():
+        predictions[name], rejected = predict_labelled(stored, rows, target, weight, read)
+    found = comparison.compare_predictions(predictions, level=level)
     return Found(rejected, time.perf_counter() - start, found)
 
 
@@ -236,7 +217,11 @@ def tune_spec(
     """
     start, read = time.perf_counter(), read or ReadOptions()
     spec, rows = spec or ModelSpec(), open_rows(data, read)
-    _refuse_rules(spec)
+    if spec.threshold is not None or spec.losses:
+        raise TallyBayesError(
+            "a threshold or losses change what is said, not the model; leave them out here, and "
+            "state them where a model is used"
+        )
     spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     values = dict(grid or {"alpha": list(ALPHAS if spec.plain else FEW_ALPHAS)})
     if not spec.plain:
@@ -246,11 +231,7 @@ def tune_spec(
                 f"{other[0]} is for the plain model, {PLAIN}; the best weighs all evidence already",
                 remedy=PLAIN,
             )
-    # what is tried for all columns leaves alone what is declared of some
-    others = [spec.with_families(word) for word in values.get("columns", ())]
-    if others:
-        values["columns"] = [other.declared for other in others]
-    X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read, others)
+    X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read)
     found = tune(estimator_of(spec), X, y, values, sample_weight=weights, **options)
     name, n = source_name(data), len(y)
     provenance = Provenance.now(name, n, rejected.count, f"tune {name}: {n} rows")
@@ -275,15 +256,6 @@ def _in_folds(data: LabelledRows, recipe: Recipe) -> Predictions | None:
         (parts,) = k_fold.posteriors(data, [recipe], folds_of(n_folds, data.y))
         return Predictions.joined(parts)
     return None
-
-
-def _refuse_rules(*specs: ModelSpec) -> None:
-    """Refuse a threshold or losses, which are no part of what is tried."""
-    if any(spec.threshold is not None or spec.losses for spec in specs):
-        raise TallyBayesError(
-            "a threshold or losses change what is said, not the model; leave them out here, and "
-            "state them where a model is used"
-        )
 
 
 def leave_out(

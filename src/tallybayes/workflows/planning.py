@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.choice import part_of
@@ -24,7 +25,7 @@ from tallybayes.model.first_rows import (
     refuse_empty,
 )
 from tallybayes.model.plans import CountPlan, columns_of, type_to_read
-from tallybayes.model.specification import ModelSpec, column_spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.rendering.words import Target, labels_of
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
@@ -36,8 +37,6 @@ from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import total
-
-Floats = NDArray[np.float64]
 
 LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 MOST_HELD_OUT = 200_000_000  # probabilities of rows that are held out in memory
@@ -95,9 +94,8 @@ def read_labelled(
     spec: ModelSpec,
     weight: str | None,
     read: ReadOptions,
-    others: Iterable[ModelSpec] = (),
 ) -> tuple[Any, NDArray[Any], Floats | None, ModelSpec, RejectedRows]:
-    """Read all rows into memory, as they suit one specification and `others` on the same rows.
+    """Read all rows into memory, as they suit a specification.
 
     They are the columns as an Arrow table, labels and weights; what was asked for comes with labels
     of the right type.
@@ -110,14 +108,13 @@ def read_labelled(
         columns, labels, _, spec, said = first_rows_of(rows, spec, target, weight, read)
     names = inputs_of(columns.names, columns.dates)
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
-    all_said = [said, *(column_spec(other.declared, rows.names) for other in others)]
     types: dict[str, ColumnType] = {target: type_to_read(labels, CATEGORIES)}
     types |= dict.fromkeys(dict(columns.dates), "date")
     for name in [name for name in names if name not in types]:
         column = columns.columns[name]
-        words = {read_as_said(one, name) for one in all_said}
-        types[name] = "float" if words == {"float"} else READ_AS.get(column.type, column.type)
-        if rows.types_guessed and not words & {None, "float"}:
+        word = read_as_said(said, name)
+        types[name] = "float" if word == "float" else READ_AS.get(column.type, column.type)
+        if rows.types_guessed and word not in (None, "float"):
             types[name] = "text"  # letters are values: what nobody takes for numbers is 007, not 7
     if weight is not None:
         types[weight] = "float"

@@ -23,7 +23,7 @@ from tallybayes.cli.paths import STANDARD, check_free, read_model, refuse_standa
     options.OLD_MODEL,
     options.DATA,
     options.LABELS,
-    options.weight(),
+    options.WEIGHT,
     options.READING,
 )
 def update(session: Session, **asked: Any) -> None:
@@ -49,7 +49,7 @@ def update(session: Session, **asked: Any) -> None:
         "data", options.PLACE, "The rows to forget, as they were learned.", nargs=-1, required=True
     ),
     options.LABELS,
-    options.weight(),
+    options.WEIGHT,
     options.READING,
 )
 def forget(session: Session, **asked: Any) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tallybayes.cli import options
 from tallybayes.cli.console import Session
 from tallybayes.cli.main import argument, command, option, refuse, typed
-from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, IN_USE, PLACE
+from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, PLACE
 from tallybayes.cli.paths import STANDARD, check_free, is_model, load_model, standard_output
-
-if TYPE_CHECKING:
-    from tallybayes.model.specification import ModelSpec
-    from tallybayes.modelfile import Stored
-
 
 ONE_MODEL = "A model file and data to test it on; or only data, with --target."
 
@@ -36,7 +30,7 @@ ONE_MODEL = "A model file and data to test it on; or only data, with --target."
 """,
     argument("files", PLACE, ONE_MODEL, nargs=-1, required=True, metavar="[MODEL] DATA..."),
     options.TARGET_IF,
-    options.weight(),
+    options.WEIGHT,
     options.FOLDS,
     options.SPECIFICATION,
     options.READING,
@@ -72,13 +66,7 @@ def evaluate(
     session.show(found)
 
 
-SPECS = "Ways to make models"
-FILES = "Model files and data to test them on; or only data, with --target and --spec."
-SPEC = (
-    "A way to make models: a name, and the options that fit would get. Options outside of it hold "
-    "for all."
-)
-SCORE = "What counts, over several folds.  [default: accuracy]"
+FILES = "Model files, and then data to test them on."
 LEVEL = "How small a p-value shows a difference.  [default: 0.05]"
 
 
@@ -86,91 +74,36 @@ LEVEL = "How small a p-value shows a difference.  [default: 0.05]"
     """
     # two models on a test file
     tallybayes compare old.tally new.tally test.csv
-    # two ways to make models, on the same folds
-    tallybayes compare loan.csv -t cheat --spec 'curve:' --spec 'bins: --column income=bins'
-    # smoothing, on repeated folds, by the log-loss
-    tallybayes compare mails.csv -t label --text body --score log_loss --repeats 3 \
-      --spec 'a lot: --alpha 1' --spec 'little: --alpha 0.1'
+    # where rows are counted more than once
+    tallybayes compare old.tally new.tally test.csv --weight often
 """,
-    argument("files", PLACE, FILES, nargs=-1, required=True, metavar="[MODEL MODEL...] DATA..."),
-    options.TARGET_IF,
-    option("--spec specs", ["'NAME: OPTIONS'"], SPEC, section=SPECS),
-    option("--score", "NAME", SCORE, default="accuracy", section=SPECS),
-    options.weight(section=SPECS),
+    argument("files", PLACE, FILES, nargs=-1, required=True, metavar="MODEL MODEL... DATA..."),
+    options.LABELS,
+    options.WEIGHT,
     option("--level", float, LEVEL, default=0.05),
-    options.FOLDS,
-    options.AS_TYPED,
     options.READING,
 )
-def compare(
-    session: Session,
-    files: tuple[str, ...],
-    target: str | None,
-    specs: tuple[str, ...],
-    score: str,
-    weight: str | None,
-    held: dict[str, Any],
-    said: dict[str, Any],
-    **how: Any,
-) -> None:
+def compare(session: Session, files: tuple[str, ...], **how: Any) -> None:
     """Tell which of several models is better, and whether that may be chance.
 
-    Models are compared on rows that none has seen. Ways to make models are compared on the same
-    held-out rows, with a test that takes into account that folds share rows.
+    Models are compared on rows that none has seen. Ways to make models are compared from Python:
+    tallybayes.validation.compare takes estimators.
     """
-    from tallybayes.workflows import evaluation
+    from tallybayes.workflows.evaluation import compare as compared
 
     names = tuple(takewhile(is_model, files))
     data = list(files[len(names) :])
-    if not data:
-        raise click.UsageError("Name the data to compare the models on.")
-    with session.progress():
-        if names:
-            why = "The models are made already: leave out"
-            refuse(why, IN_COLUMNS, IN_MODEL, IN_USE, IN_FOLDS, SPECS)
-            found = evaluation.compare(_loaded(names, data), data, target, **how)
-        elif target is None or not specs:
-            raise click.UsageError("Name model files first, or give --target and --spec.")
-        else:
-            how |= {"score": score, "weight": weight, **held}
-            found = evaluation.compare(_specs(specs, said), data, target, **how)
-    session.say_rejected(found, how["read"])
-    session.show(found)
-
-
-def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
-    """Load models; they are called by the names of their files, as short as tells them apart."""
     if len(set(names)) < max(2, len(names)):
         raise click.UsageError("Comparing takes two different model files; name another one.")
+    if not data:
+        raise click.UsageError("Name the data to compare the models on.")
     stems = ["standard input" if name == STANDARD else Path(name).stem for name in names]
     called = stems if len(set(stems)) == len(stems) else names
-    return {short: load_model(name, data) for short, name in zip(called, names, strict=True)}
-
-
-def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpec]:
-    """Return the specifications by name; what is said for all is part of each."""
-    specs: dict[str, ModelSpec] = {}
-    taker = click.Command("spec", params=[*options.AS_TYPED.options], add_help_option=False)
-    for text in texts:
-        name, colon, words = text.partition(":")
-        name = name.strip()
-        if not (colon and name):
-            raise click.UsageError(f"--spec {text!r} has no name; write 'NAME: OPTIONS'.")
-        if name in specs:
-            raise click.UsageError(f"Two specifications are called {name!r}.")
-        try:
-            own = dict(taker.make_context(name, shlex.split(words)).params)
-        except ValueError as error:
-            raise click.UsageError(f"--spec {name!r}: {error}.") from None
-        except click.UsageError as error:
-            raise click.UsageError(f"--spec {name!r}: {error.format_message()}") from None
-        said = options.AS_TYPED.made(own)
-        # of both, lists go together, otherwise the own word counts
-        both = {k: (*common.get(k, ()), *v) if isinstance(v, tuple) else v for k, v in said.items()}
-        specs[name] = options.spec_of(**{**common, **both})
-    if len(specs) < 2:
-        raise click.UsageError("Comparing takes two specifications; give another --spec.")
-    return specs
+    with session.progress():
+        models = {short: load_model(n, data) for short, n in zip(called, names, strict=True)}
+        found = compared(models, data, **how)
+    session.say_rejected(found, how["read"])
+    session.show(found)
 
 
 @command(
@@ -188,7 +121,7 @@ def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpe
     *options.out("The file to write, such as report.html; - is standard output.", required=True),
     option("--title", "TEXT", "The title of the page."),
     options.LABELS,
-    options.weight(),
+    options.WEIGHT,
     options.READING,
 )
 def report(

@@ -285,6 +285,8 @@ def explain(
     """
     # how much, how well, and the tokens that tell most
     tallybayes spam report mail.tally
+    # the same of the store of servers
+    tallybayes spam report mail.db
 """,
     MODEL,
 )
@@ -292,12 +294,17 @@ def report(session: Session, model: str) -> None:
     """Show what a filter has learnt.
 
     How many messages and tokens, how it did on messages that it had not seen, and the tokens that
-    speak loudest. For a page with pictures, tallybayes report MODEL.
+    speak loudest; of a store those of the latest messages. For a page with pictures, tallybayes
+    report MODEL.
     """
     from tallybayes.spam.findings import FilterReport
     from tallybayes.spam.mail_filter import MailFilter
 
-    session.show(FilterReport(model, MailFilter.open(model)))
+    if _is_store(model):
+        with _shared(model) as shared:
+            session.show(FilterReport.of_store(model, shared))
+    else:
+        session.show(FilterReport.of(model, MailFilter.open(model)))
 
 
 PLACES = "HOST:PORT or unix:PATH"

@@ -1,6 +1,6 @@
 """The command reference of the documentation, written from the commands themselves.
 
-`python -m tallybayes.cli.reference` prints it; a test compares it with `docs/commands.md`.
+`python tools/commands.py` prints it; a test compares it with `docs/commands.md`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from tallybayes.cli.main import NAME, SECTIONS, SETTINGS, tallybayes
 INTRODUCTION = """\
 # Commands
 
-This page is written by `python -m tallybayes.cli.reference`; the tests compare it with the
-commands.
+This page is written by `python tools/commands.py`; the tests compare it with the commands.
 
 ```
 {help}
