@@ -440,7 +440,7 @@ def _choose_for_integers(column: Column) -> tuple[Kind, str]:
     distinct, rows = len(labels), int((codes >= 0).sum())
     few = distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * max(distinct, 1)
     kind = Categories() if few else Numeric()
-    return kind, f"integers, {distinct} distinct values in {rows} rows"
+    return kind, f"integers, {distinct:,} distinct values in {rows:,} rows"
 
 
 def _choose_for_matrix(source: Source) -> list[tuple[Kind, str]]:

@@ -64,6 +64,11 @@ def test_documents_without_words_are_fitted_with_a_warning():
     assert model.predict_proba(["word"]).tolist() == [[0.5, 0.5]]
 
 
+def test_the_name_of_a_column_is_no_labels():
+    with pytest.raises(tb.TallyBayesError, match=r"y is the text 'cheat'; give the labels"):
+        tb.NaiveBayes().fit({"x": [1.0, 2.0], "cheat": ["No", "Yes"]}, "cheat")
+
+
 def test_a_series_of_pandas_is_a_prior():
     model = tb.NaiveBayes(prior=pd.Series({"p": 0.25, "q": 0.75})).fit(TABLE, Y)
     np.testing.assert_allclose(model.predict_proba([{"x": None}]), [[0.25, 0.75]])

@@ -482,6 +482,7 @@ class _Search:
         fitted = Predictions(
             self.classes, self.y, proba.argmax(axis=1), proba, self.w if self.weighted else None,
             self.rows, held_out=LEFT_OUT, positive=self.positive, notes=(CHOSEN_ON_ALL,),
+            target=self.schema.target,
         )  # fmt: skip
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]

@@ -26,8 +26,10 @@ from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Folded, Part, Renderable, Table, plain
 from tallybayes.rendering.words import (
     LONGEST,
+    class_label,
     class_name,
     label,
+    labels,
     listed,
     odds as odds_text,
     probability,
@@ -211,7 +213,7 @@ class Contrast(Renderable):
                 ("value", "text"),
                 *[("count", "count")] * counts,
                 *[("exponent", "score")] * exponents,
-                *((label(each), "score") for each in shown),
+                *((each, "score") for each in labels(class_label(whole.target, c) for c in shown)),
                 ("bits", "bits"),
                 ("odds", "odds"),
             ],
