@@ -270,6 +270,6 @@ def test_rows_of_files_that_hold_no_date_are_bad_rows(tmp_path):
 def test_dates_may_be_centuries_away(dates):
     table = {"day": pd.to_datetime(np.array(dates * 20, dtype="datetime64[us]")), "x": range(40)}
     model = tb.NaiveBayes({"x": "gaussian"}).fit(table, ["a", "b"] * 20)
-    for date, label in zip(dates, "ab", strict=True):
-        one = {"day": np.array([date], "datetime64[us]"), "x": [20]}
+    for day, label in zip(dates, "ab", strict=True):
+        one = {"day": np.array([day], "datetime64[us]"), "x": [20]}
         assert model.predict(one).tolist() == [label]
