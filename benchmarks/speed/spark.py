@@ -32,6 +32,7 @@ MIXED = [n // SMALLER for n in (100_000, 1_000_000, 10_000_000)]
 PARTITIONS = 2, 20, 200, 1_000
 WIDTH, FILLED, CLASSES = 1_000, 10, 3  # of sparse vectors
 TURNS = 3
+LONG = 2_000_000  # rows from which on one turn is enough
 LEAST_FIT, LEAST_TRANSFORM, MOST_OVERHEAD = 3.0, 2.0, 0.050
 OPTIONS = {
     "spark.driver.memory": "2g",
@@ -40,6 +41,7 @@ OPTIONS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "4",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",  # as docs/scale.md advises
     "spark.log.level": "OFF",
 }
 
@@ -49,7 +51,7 @@ def part() -> Iterator[Part]:
     yield "## Spark"
     yield (
         "`local[2]`, one session for all, rows in Parquet; the best of "
-        f"{TURNS} turns, each competitor once in each turn. In brackets is the processor time of the driver, Java and the workers together. "
+        f"{TURNS} turns, each competitor once in each turn ({LONG:,} rows and more: one turn, in a session that is warm by then). In brackets is the processor time of the driver, Java and the workers together. "
         f"Three classes; ten numbers, or counts of {WIDTH:,} words as sparse vectors with {FILLED} of them. "
         "Spark's naive Bayes takes vectors; we take these and, for numbers, plain columns as well. `transform` is without reasons and adds up what it said. "
         f"Held to: `fit` {LEAST_FIT:g} times, `transform` {LEAST_TRANSFORM:g} times as fast."
@@ -113,9 +115,9 @@ class Took:
         return held_to(f"{ratio:.1f} ({frugal:.1f})", max(ratio, frugal) >= least)
 
 
-def in_turn(*works: Callable[[], Any]) -> list[Took]:
+def in_turn(*works: Callable[[], Any], rows: int = 0) -> list[Took]:
     took = [Took(work) for work in works]
-    for _ in range(TURNS):
+    for _ in range(TURNS if rows < LONG else 1):
         for each in took:
             each.turn()
     say("  " + ", ".join(map(str, took)))
@@ -164,9 +166,11 @@ def beside_spark(session: Any) -> Table:
             ("counts, sparse vectors", "multinomial", sparse, sparse),
         ):
             say(f"spark: {n:,} rows, {what}")
-            fits = in_turn(partial(NaiveBayes(modelType=kind).fit, theirs), partial(fitted, mine))
+            fits = in_turn(
+                partial(NaiveBayes(modelType=kind).fit, theirs), partial(fitted, mine), rows=n
+            )
             model, own = fits[0].result, fits[1].result.setParams(reasonsCol="")
-            said = in_turn(partial(added, model, theirs), partial(added, own, mine))
+            said = in_turn(partial(added, model, theirs), partial(added, own, mine), rows=n)
             table.add(
                 f"{n:,}", what, fits[0], fits[1], fits[1].times(fits[0], LEAST_FIT),
                 said[0], said[1], said[1].times(said[0], LEAST_TRANSFORM),
@@ -193,18 +197,18 @@ def by_partition(session: Any) -> Iterator[Part]:
     columns = [F.expr("cast(id % 3 as double)").alias("label")]
     columns += [(F.randn(k) + F.col("id") % 3).alias(f"n{k}") for k in range(10)]
     table = Table("partitions | fit | growth of the driver | what it collects")
-    n_rows, walls = 100_000 // SMALLER, {}
+    n_rows, used = 100_000 // SMALLER, {}
     for n in PARTITIONS:
         rows = session.range(0, n_rows, 1, n).select(*columns)
         (took,) = in_turn(partial(fitted, rows))
         _, growth = watched(partial(fitted, rows))
-        walls[n] = took.wall
+        used[n] = took.processor
         table.add(f"{n:,}", took, f"{growth:.0f} MB", "at most 2 sums")
     fewest, most = min(PARTITIONS), max(PARTITIONS)
-    each = (walls[most] - walls[fewest]) * 2 / (most - fewest)
+    each = (used[most] - used[fewest]) / (most - fewest)
     shown = held_to(f"{each * 1e3:.0f} ms", each <= MOST_OVERHEAD)
     yield (
-        f"The same {n_rows:,} rows of ten numbers in more and more partitions. A partition takes {shown} of one of the two processors "
+        f"The same {n_rows:,} rows of ten numbers in more and more partitions. A partition takes {shown} of processor time "
         f"beside its rows (held to {MOST_OVERHEAD * 1e3:.0f}); most of it is Spark's own."
     )
     yield table
@@ -226,7 +230,7 @@ def beside_one_machine(session: Any) -> Iterator[Part]:
         spec = ModelSpec(plain=True)
         say(f"spark: {n:,} mixed rows")
         alone = partial(train, str(path), mixed_files.TARGET, spec, scores=False)
-        took = in_turn(alone, partial(fitted, rows, mixed_files.TARGET))
+        took = in_turn(alone, partial(fitted, rows, mixed_files.TARGET), rows=n)
         sample = parquet.ParquetFile(path).read_row_group(0).slice(0, 100_000)
         job = CountJob.of(sample, mixed_files.TARGET, spec)
         parts = [job.count([sample.slice(k, 50_000)]) for k in (0, 50_000)]

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,11 @@ CLASSIC = {
     "spark.log.level": "OFF",
 }
 PANDAS = "PySpark does not yet fully support pandas >= 3.0.0"
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests of this folder side by side, so that one worker runs them: Java starts once."""
+    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
 
 
 @pytest.fixture(scope="session")

@@ -284,6 +284,28 @@ def test_sparse_vectors_are_counts(spark):
     np.testing.assert_allclose(proba, peer.predict_proba(given), rtol=1e-9)
 
 
+def test_sparse_vectors_beside_others_are_columns_and_those_that_miss_are_named(spark):
+    from pyspark.ml.linalg import DenseVector, Vectors, VectorUDT
+    from pyspark.sql import types as T  # noqa: N812
+
+    from tallybayes import spark as ts
+
+    X = np.random.default_rng(0).poisson(0.4, (60, 3)).astype(float)
+    own = [Vectors.sparse(3, dict(enumerate(row))) if row[0] else DenseVector(row) for row in X]
+    fields = [("v", VectorUDT()), ("c", T.StringType()), ("y", T.LongType()), ("w", VectorUDT())]
+    schema = T.StructType([T.StructField(name, kind) for name, kind in fields])
+    rows = [(vector, "pq"[k % 2], k % 3, None) for k, vector in enumerate(own)]
+    frame = spark.createDataFrame(rows, schema).repartition(2)
+    found = ts.fit(frame, "y", drop=("w",), plain=True).stored.fitted.tally
+    columns = {f"v[{j}]": X[:, j] for j in range(3)}
+    table = pa.table({**columns, "c": list("pq" * 30), "y": [0, 1, 2] * 20})
+    assert_same_tally(
+        found, train(table, "y", ModelSpec(plain=True), scores=False).stored.fitted.tally
+    )
+    with pytest.raises(TallyBayesError, match=r"'w' has no vector.*drop=\('w',\)"):
+        ts.fit(frame, "y", plain=True)
+
+
 def test_folds_by_the_hash_of_a_key_are_those_of_refitted_models(spark, frame):
     from pyspark.sql import functions
 
@@ -335,6 +357,13 @@ def test_the_best_model_is_weighed_on_a_sample(spark, frame):
     one = train(TABLE, "label", ModelSpec(only=only), scores=False).stored
     assert found.estimator["name"] == one.estimator["name"] == "SemiNaiveBayes"
     assert_same_model(found, one, rtol=1e-6)
+    rows = TABLE.select(["id", *only]).slice(0, 50)  # and one with a gap and a status never seen
+    rows = pa.concat_tables([rows, pa.table([[N], [None], ["z"], [2], [40]], schema=rows.schema)])
+    model = ts.TallyModel(found).setParams(reasonsCol="")
+    said = model.transform(spark.createDataFrame(rows)).select("id", "probability").toArrow()
+    proba = [row["values"] for row in said.sort_by("id")["probability"].to_pylist()]
+    truth = found.fitted.model.posterior(rows.select(list(found.fitted.tally.schema.inputs)))
+    np.testing.assert_allclose(proba, truth, rtol=1e-10)
 
 
 @deep

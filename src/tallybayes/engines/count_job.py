@@ -219,12 +219,14 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow
 
     waiting: list[Any] = []
+    n_bytes = 0
     for batch in batches:
         is_batch = isinstance(batch, pyarrow.RecordBatch)
         waiting.append(pyarrow.Table.from_batches([batch]) if is_batch else batch)
-        if sum(each.nbytes for each in waiting) >= BYTES_AT_ONCE:
+        n_bytes += waiting[-1].nbytes
+        if n_bytes >= BYTES_AT_ONCE:
             yield pyarrow.concat_tables(waiting)
-            waiting = []
+            waiting, n_bytes = [], 0
     if waiting:
         yield pyarrow.concat_tables(waiting)
 

@@ -44,8 +44,8 @@ from tallybayes.spark.settling import (
     Vectors,
     columns_of,
     is_vector,
+    parts_of,
     settled,
-    sparse,
 )
 
 SAID = "__tallybayes_said"
@@ -154,7 +154,7 @@ class TallyModel(Model, _Outputs, MLReadable["TallyModel"], MLWritable):
                 )
             counts = isinstance(self.vectors.get(name), int)
             if counts and is_vector(df, name):
-                yield sparse(name)
+                yield parts_of(name)
             else:
                 yield from columns_of(df, [name])
 

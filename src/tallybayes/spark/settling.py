@@ -21,7 +21,7 @@ from tallybayes.spark.passes import column
 SAMPLE_ROWS = 10_000
 WIDEST = 10_000  # vectors whose values are columns beside others
 SOURCE = "the Spark data frame"
-SPARSE = 0  # the type of a sparse vector; that of a dense one is 1
+SIZE = "__tallybayes_size_"
 
 Vectors = Mapping[str, Any]  # by name: what the values are called, or how many are counts
 
@@ -58,17 +58,24 @@ def settled(
     spec = replace(spec, columns=_families(spec.columns))
     names = spec.chosen(df.columns, target, weight)
     kept = list(map(column, [target, *([weight] if weight else [])]))
-    sizes, all_sparse = _first_vectors(df, [name for name in names if is_vector(df, name)])
-    if len(names) == len(sizes) == 1 and all_sparse and _may_be_counts(names[0], spec):
+    vectors = [name for name in names if is_vector(df, name)]
+    first = df.limit(SAMPLE_ROWS).select(
+        *(parts_of(name) if name in vectors else column(name) for name in names),
+        *kept,
+        *(_size(name) for name in vectors),
+    )
+    table = first.toArrow()
+    sizes = {name: _largest(table.column(SIZE + name), name) for name in vectors}
+    table = table.drop_columns([SIZE + name for name in vectors])
+    if len(names) == len(vectors) == 1 and _are_counts(table.column(names[0]), names[0], spec):
         ((name, size),) = sizes.items()
         job = CountJob.of_vectors(name, size, target, spec, weight, bad_rows)
-        return Settled(job, df.select(sparse(name), *kept, *more), sizes)
+        return Settled(job, df.select(parts_of(name), *kept, *more), sizes)
     spread = [_spread(df, name, size, names) for name, size in sizes.items()]
-    chosen = [*columns_of(df, names), *kept]
     said = _of_values(spec, spread)
-    first = df.limit(SAMPLE_ROWS).select(*chosen).toArrow()
-    job = CountJob.of(first, target, said, weight=weight, bad_rows=bad_rows, vectors=spread)
+    job = CountJob.of(table, target, said, weight=weight, bad_rows=bad_rows, vectors=spread)
     job = replace(job, spec=replace(job.spec, drop=spec.drop))
+    chosen = [*columns_of(df, names), *kept]
     rows = df.select(*chosen, *more)
     if not job.spec.plain:
         n, few = rows.count(), df.select(*chosen)
@@ -97,38 +104,43 @@ def columns_of(df: DataFrame, names: Sequence[str]) -> Iterator[Column]:
         yield vector_to_array(column(name)).alias(name) if is_vector(df, name) else column(name)
 
 
-def sparse(name: str) -> Column:
-    """Return a column of vectors as their indices and values."""
+def parts_of(name: str) -> Column:
+    """Return a column of vectors as they are stored: values, and indices of those that are set."""
     unwrapped = F.unwrap_udt(column(name))
     parts = [unwrapped.getField(part).alias(part) for part in ("indices", "values")]
     return F.when(column(name).isNotNull(), F.struct(*parts)).alias(name)
 
 
-def _first_vectors(df: DataFrame, names: Sequence[str]) -> tuple[dict[str, int], bool]:
-    """Return how many values the vectors of columns have, and whether all are sparse at first."""
-    if not names:
-        return {}, False
-    vectors = [F.unwrap_udt(column(name)) for name in names]
-    size = [F.coalesce(v.getField("size"), F.size(v.getField("values"))) for v in vectors]
-    facts = [*size, *(v.getField("type") for v in vectors)]
-    first = df.limit(SAMPLE_ROWS).select(*(fact.alias(str(k)) for k, fact in enumerate(facts)))
-    (row,) = first.agg(*(F.max(str(k)) for k in range(len(facts)))).collect()
-    for name, most in zip(names, row, strict=False):
-        if most is None:
-            drop = Option("drop", (name,))
-            raise TallyBayesError(
-                f"column {name!r} has no vector in the first {SAMPLE_ROWS:,} rows, so nobody knows "
-                f"how many values it has; leave it out ({drop})",
-                remedy=drop,
-            )
-    return dict(zip(names, row, strict=False)), set(row[len(names) :]) == {SPARSE}
+def _size(name: str) -> Column:
+    """Return how many values the vectors of a column have."""
+    unwrapped = F.unwrap_udt(column(name))
+    values = F.size(unwrapped.getField("values"))
+    return F.coalesce(unwrapped.getField("size"), values).alias(SIZE + name)
 
 
-def _may_be_counts(name: str, spec: ModelSpec) -> bool:
-    """Tell whether what was said of vectors lets them be counts."""
+def _largest(sizes: Any, name: str) -> int:
+    from pyarrow import compute
+
+    most: int | None = compute.max(sizes).as_py()
+    if most is None or most < 0:
+        drop = Option("drop", (name,))
+        raise TallyBayesError(
+            f"column {name!r} has no vector in the first {SAMPLE_ROWS:,} rows, so nobody knows "
+            f"how many values it has; leave it out ({drop})",
+            remedy=drop,
+        )
+    return most
+
+
+def _are_counts(first: Any, name: str, spec: ModelSpec) -> bool:
+    """Tell whether vectors are sparse at first, and what was said of them lets them be counts."""
+    from pyarrow import compute
+
     said = spec.columns.get(name, "auto") if isinstance(spec.columns, Mapping) else spec.columns
     word: Any = FAMILIES[said]() if isinstance(said, str) and said in FAMILIES else said
-    return bool(word == "auto" or getattr(word, "kind", word).counted_as == "counts")
+    may = word == "auto" or getattr(word, "kind", word).counted_as == "counts"
+    full = compute.is_null(compute.struct_field(first.drop_null(), "indices"))
+    return bool(may and not compute.any(full).as_py())
 
 
 def _spread(df: DataFrame, name: str, size: int, others: Sequence[str]) -> VectorColumn:
