@@ -19,8 +19,8 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.evidence.weights import JOINT, TINY, EvidenceProblem, EvidenceWeights
@@ -49,8 +49,6 @@ from tallybayes.validation.calibration import no_closed_form
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import ProgressLine, progress
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 View = Literal["supervised", "smooth", "smoother", "missing"]
 Views = Literal["auto"] | Sequence[View] | None
