@@ -91,6 +91,15 @@ def test_other_columns_are_what_they_are(column):
     assert not list(doubts(model.schema_))
 
 
+def test_numbers_of_which_most_rows_have_their_own_are_no_codes():
+    """Whatever the few that come again tell: most new rows would have a number of their own."""
+    draw = np.random.default_rng(3)
+    own, shared = draw.choice(10**6, 3000, replace=False) + 10**6, np.repeat(np.arange(500) * 7, 4)
+    y = np.r_[draw.random(3000) < 0.5, np.repeat(draw.random(500) < 0.5, 4)]
+    model = tb.NaiveBayes().fit({"x": np.r_[own, shared]}, np.where(y, "in", "out"))
+    assert not list(doubts(model.schema_))
+
+
 def test_few_rows_and_what_was_declared_are_not_doubted():
     few = {"id": NAMES[:20]}
     assert not list(doubts(tb.NaiveBayes().fit(few, Y[:20]).schema_))

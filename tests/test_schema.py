@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
+from tallybayes.workflows.training import train
 
 TWO = "integers, 2 distinct values in 20 rows"
 
@@ -34,6 +36,8 @@ def chosen(data, **columns):
         ([1, 2, 3], tb.Numeric(), "integers, 3 distinct values in 3 rows"),
         (np.array([1, 2] * 10, np.uint8), tb.Categories(), TWO),
         (pa.array([1, 2] * 10), tb.Categories(), TWO),
+        (np.array([1, np.nan, 2] * 10), tb.Categories(), TWO),  # what pandas makes of these
+        (np.array([1, np.nan, 2.5] * 10), tb.Numeric(), "decimal numbers"),
         ([None, None], tb.Categories(), "every value is missing"),
         (pa.nulls(2), tb.Categories(), "every value is missing"),
         (
@@ -136,3 +140,26 @@ def test_later_rows_are_read_by_the_schema_not_by_their_own_types():
     tally.update({"c": [1.0, np.nan]}, [0, 1])
     assert tally.blocks[0].labels == ((1, 2),)
     assert tally.blocks[0].rows.tolist() == [[11, 0], [0, 10]]
+
+
+def test_integers_with_gaps_are_the_same_from_pandas_polars_and_a_file(tmp_path):
+    grades = [1, 2, None, 3] * 30
+    x = [k % 7 + 0.5 for k in range(120)]
+    table, y = {"grade": grades, "x": x}, ["a", "b", "b", "a", "b"] * 24
+    polars = pytest.importorskip("polars")
+    frames = [pd.DataFrame(table), polars.DataFrame(table), table]
+    assert frames[0]["grade"].dtype == float
+    models = [tb.NaiveBayes().fit(frame, y) for frame in frames]
+    assert {str(model.schema_) for model in models} == {str(models[0].schema_)}
+    path = tmp_path / "grades.csv"
+    pd.DataFrame({"grade": pd.array(grades, "Int64"), "x": x, "y": y}).to_csv(path, index=False)
+    schema = train(path, "y", ModelSpec(plain=True), scores=False).stored.fitted.tally.schema
+    assert str(schema) == str(models[0].schema_)
+    for model in models:
+        assert list(map(repr, model.model_.column("grade").support.values)) == ["1", "2", "3"]
+        later = {"grade": np.array([2.0, 4.0]), "x": [1.0, 2.0]}  # without a gap
+        model.partial_fit(later, ["a", "b"]).partial_fit(frames[0], y)
+        assert model.tally_.rows.sum() == 242
+    for grade in (2, 2.0):  # as an integer, or as pandas has it beside a gap
+        one = [model.predict_proba({"grade": [grade], "x": [5]}) for model in models]
+        np.testing.assert_allclose(one, [one[0]] * 3, rtol=1e-12)

@@ -7,7 +7,7 @@ import tallybayes as tb
 from tallybayes.evidence import EvidenceProblem, search
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.labels import FEWEST_ROWS, MANY_NUMBERS, MOST_NUMBERS
-from tallybayes.workflows import preview, train
+from tallybayes.workflows import predict, preview, train
 
 QUANTITY = r"has [\d,]+ different numbers in [\d,]+ rows, from -?\d+.*no class to predict"
 
@@ -78,6 +78,16 @@ def test_of_very_many_classes_nothing_is_weighed_and_that_is_said():
     assert trained.stored.fitted.recipe.calibration is None
     held = tb.NaiveBayes(prior="smoothed").cross_val(features(rows), labels, folds="loo")
     assert trained.scores.log_loss == pytest.approx(held.score("log_loss"))
+
+
+def test_a_target_of_ten_thousand_classes_gives_a_model_that_predicts(tmp_path):
+    """Leave-one-out of all would take gigabytes: it is left out, and the model is there."""
+    rows = {"x": np.arange(20_000) % 97, "id": [f"u{k // 2}" for k in range(20_000)]}
+    trained = train(rows, "id", ModelSpec(plain=True))
+    assert "take too much memory" in str(trained)
+    done = predict(trained.stored, {"x": [1, 2, 3]}, tmp_path / "out.csv")
+    assert done.rows == 3
+    assert "and 9,990 classes more" in str(done)
 
 
 def test_a_row_is_left_out_of_the_weights_in_blocks_of_any_size(monkeypatch):

@@ -76,7 +76,8 @@ def part() -> Iterator[Part]:
         "AODE, which is Weka's (ten times ten folds of its own). `SemiNaiveBayes()` and the peers have their default "
         "settings (a forest of 500 trees; logistic regression on scaled numbers and one-hot categories). Views, "
         "joints and weights are found on the training part of each fold. Its settings (widths of the smooth views, "
-        "penalties, least gains, and which numbers are no bell curve) were chosen on the first table below, after about 60 variants; "
+        "penalties, least gains, which numbers are no bell curve, and that all numbers together may have one) were chosen on the first table below, "
+        "after about 70 variants; "
         "the second table had a part in two choices: cutting by classes where there are 2,000 rows or more, and the "
         "share of joints that may be false (telco_churn, six splits), so it flatters both."
     )

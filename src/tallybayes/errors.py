@@ -145,5 +145,6 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
         if close[0] == str(name) and not isinstance(named[close[0]], str):
             return f"did you mean {close[0]}, without quotes?"
         return f"did you mean {close[0]!r}?"
-    shown = ", ".join(repr(each) for each in names[:8])
+    values = [named[each] for each in names[:8]]
+    shown = ", ".join(repr(each) if isinstance(each, str) else str(each) for each in values)
     return f"known: {shown or 'none'}{', ...' if len(names) > 8 else ''}"

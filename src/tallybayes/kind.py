@@ -15,6 +15,7 @@ Reader = Callable[[Any], Any]
 ODD = TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError
 LARGEST_PLAIN = 1e100  # sums of squares of numbers up to this are finite, with any usual weight
 LARGEST_WHOLE = 2**53
+MOST_NAMED = 3  # columns
 
 
 class Kind(Value, frozen=True):
@@ -108,7 +109,7 @@ class Kind(Value, frozen=True):
     def title(self, columns: Sequence[str]) -> str:
         """Name what reads some columns beside their own kinds: "age x income"."""
         if len(columns) > 1:
-            return " x ".join(columns)
+            return about(columns)
         return f"{type(self).__name__.lower()} of {columns[0]}"
 
     def refuse_unusable(
@@ -119,6 +120,13 @@ class Kind(Value, frozen=True):
         It is asked before rows are scored, and again if some are `impossible`.
         """
         return
+
+
+def about(columns: Sequence[str]) -> str:
+    """Name columns that are looked at together: "age x income", or how many there are."""
+    if len(columns) <= MOST_NAMED:
+        return " x ".join(columns)
+    return f"{columns[0]} x ... x {columns[-1]} ({len(columns)} columns)"
 
 
 def unequal(name: str, mine: Any, other: Any, remedy: str) -> TallyBayesError:

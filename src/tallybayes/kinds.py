@@ -33,7 +33,7 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.kind import LARGEST_WHOLE, Kind as Kind, Reader, plain_number, unequal
+from tallybayes.kind import LARGEST_WHOLE, Kind as Kind, Reader, about, plain_number, unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tokenizer import Words
@@ -618,7 +618,56 @@ class Joint(Kind, frozen=True):
         if parts == (GAP,):
             return f"{columns[0]} is missing"
         names = sorted({part.name for part in parts if part.name})
-        return " x ".join(columns) + (f" in {', '.join(names)}" if names else "")
+        return about(columns) + (f" in {', '.join(names)}" if names else "")
 
 
 GAPS = Joint(((GAP,),))  # whether one column has a value
+
+
+@register_kind
+class Scatter(Kind, frozen=True):
+    """Numbers of several columns, counted by how they scatter together.
+
+    What they are measured by is settled before they are counted, as edges are. A row that lacks one
+    of the numbers does not count.
+
+    Parameters
+    ----------
+    centre, scale
+        Of each column: from where its numbers are measured, and in which unit.
+    farthest
+        The unit's multiple beyond which a number counts as this far.
+    """
+
+    counted_as: ClassVar[str] = "scatter"
+    takes_plain_values: ClassVar[bool] = True
+
+    centre: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    farthest: float = 5.0
+
+    @property
+    def together(self) -> None:
+        """Each has a block of its own."""
+        return
+
+    def encode(self, cells: Cells) -> Array:
+        """Return the numbers in the units of their columns: by row, unit and column."""
+        places = cells.of(0)
+        values = np.empty((len(cells), len(places)))
+        measured = zip(places, self.centre, self.scale, strict=True)
+        for k, (place, centre, scale) in enumerate(measured):
+            values[:, k] = (cells.numbers(place) - centre) / scale
+        return np.clip(values, -self.farthest, self.farthest, out=values)[:, None]
+
+    def reader(self, known: Sequence[Label]) -> Reader:
+        """Return what takes all that the columns' own kinds take."""
+        return lambda value: value
+
+    def fits(self, counted: Kind) -> bool:
+        """Tell whether columns were counted so."""
+        return isinstance(counted, Scatter)
+
+    def title(self, columns: Sequence[str]) -> str:
+        """Name the only unit: "a x b as one bell curve"."""
+        return f"{about(columns)} as one bell curve"

@@ -16,7 +16,7 @@ from msgspec import structs
 from tallybayes.arrays import Mask
 from tallybayes.batches import Cells
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kind import unequal
+from tallybayes.kind import about, unequal
 from tallybayes.kinds import (
     GAP,
     KINDS,
@@ -305,7 +305,7 @@ class Schema(Stated):
         if isinstance(group.reads, range):
             return self.names
         places = map(group.columns, range(len(group)))
-        return [" x ".join(str(self.names[place]) for place in some) for some in places]
+        return [about([str(self.names[place]) for place in some]) for some in places]
 
     def kinds_of(self, group: Group) -> Sequence[Kind]:
         """Return the kinds of a group's units, with what their columns have of their own."""
@@ -440,7 +440,7 @@ def _choose_for_integers(column: Column) -> tuple[Kind, str]:
     distinct, rows = len(labels), int((codes >= 0).sum())
     few = distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * max(distinct, 1)
     kind = Categories() if few else Numeric()
-    return kind, f"integers, {distinct} distinct values in {rows} rows"
+    return kind, f"integers, {distinct:,} distinct values in {rows:,} rows"
 
 
 def _choose_for_matrix(source: Source) -> list[tuple[Kind, str]]:

@@ -120,6 +120,20 @@ TABLE = {
 }
 
 
+def test_one_bell_curve_of_columns_is_computed(computed):
+    x = np.random.default_rng(3).normal(size=(80, 4))
+    X = {name: x[:, k] + x[:, 0] for k, name in enumerate("abcd")}
+    m = tb.SemiNaiveBayes(joints=[tuple("abcd")]).fit(X, np.where(x[:, 1] * x[:, 2] > 0, "p", "q"))
+    assert "joint quadratic" in {term["term"]["form"] for term in m.model_.payload()["columns"]}
+    records = [{n: float(v[k]) for n, v in X.items()} for k in range(20)]
+    records += [{**records[0], "c": None}, {**records[1], "a": 1e30}]
+    (found,) = computed((m.model_, records))
+    for record, (shares, answer, _) in zip(records, found, strict=True):
+        expected = m.model_.posterior_of(record)
+        np.testing.assert_allclose(shares, list(expected.values()), rtol=1e-9, atol=1e-12)
+        assert answer == m.predict({n: [v] for n, v in record.items()})[0]
+
+
 def test_views_of_columns_and_columns_together_are_computed(computed):
     joints = [("age", "work"), ("hours", "age"), ("work", "town", "age"), ("steady", "town")]
     columns, model = {"note": "text"}, tb.SemiNaiveBayes

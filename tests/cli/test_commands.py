@@ -281,6 +281,13 @@ def test_merging_adds_rows_also_to_none(done, facts, loan):
     assert "has 10 now" in done("merge", loan, "a.tally", "-fo", "both.tally")
 
 
+def test_of_data_without_a_number_the_first_row_is_explained(done, loan):
+    done(*FIT)
+    first = done("explain", loan, "applicants.csv", "--row", "1")
+    assert done("explain", loan, "applicants.csv") == first
+    assert done("explain", loan, "applicants.csv", "--row", "2") != first
+
+
 @pytest.mark.parametrize(
     "line",
     [

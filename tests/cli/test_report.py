@@ -41,6 +41,12 @@ def test_with_data_it_has_scores_and_as_json_they_are_told(done, loan, data):
 
 def test_rows_that_the_model_has_learned_from_are_warned_of_by_any_name(done, loan, data):
     (data / "other.csv").write_bytes((data / "loan.csv").read_bytes())
+    done("report", loan, "loan.csv", "-fo", "r.html", "-q")
+    page = (data / "r.html").read_text(encoding="utf-8")
+    assert "These are the rows that the model has learned from, so each was left out" in page
+    assert "flatter the model" not in page
+    with (data / "loan.csv").open("a") as file:  # a file of the name, and not of these rows alone
+        file.write("No,Single,95,No\n")
     for name, warned in (("./loan.csv", True), (data / "loan.csv", True), ("other.csv", False)):
         done("report", loan, name, "-fo", "r.html", "-q")
         page = (data / "r.html").read_text(encoding="utf-8")

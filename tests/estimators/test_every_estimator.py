@@ -232,7 +232,7 @@ def test_a_thread_that_predicts_while_another_learns_sees_one_model(estimator, X
     def slowly(self, rows, **options):
         if threading.current_thread() is thread:
             inside.set()
-            learned.wait(5)
+            assert learned.wait(240)
         return checked_rows(self, rows, **options)
 
     monkeypatch.setattr(type(model), "_rows", slowly)
@@ -242,7 +242,7 @@ def test_a_thread_that_predicts_while_another_learns_sees_one_model(estimator, X
         inside.clear()
         learned.clear()
         thread.start()
-        inside.wait(5)
+        assert inside.wait(240)
         model.partial_fit(X, (Y + 1) % 3)
         learned.set()
         thread.join()

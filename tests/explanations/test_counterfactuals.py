@@ -407,3 +407,18 @@ def test_records_of_the_largest_numbers_have_changes_that_can_be_stated():
     for large in (1e100, 1e308, -1e308):
         for found in counterfactuals(model, {"x": large, "z": large, "c": "a"}):
             assert all(math.isfinite(each.after) for each in found.changes if each.column != "c")
+
+
+def test_a_number_does_not_change_by_a_hair_where_an_interval_ends():
+    """Not 38.50000002 instead of 38.5: nobody would call that another value."""
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 3, 300)
+    table = {name: (draw.normal(y * draw.random(), 1.0)).round(1) for name in "abcdef"}
+    model, n = tb.SemiNaiveBayes().fit(table, y), 0
+    for row in range(40):
+        for found in model.counterfactuals({name: x[row] for name, x in table.items()}):
+            for change in found.changes:
+                n += 1
+                assert abs(change.after - change.before) > 9e-4 * table[change.column].std()
+                assert len(f"{change.after:g}") <= 8
+    assert n > 100

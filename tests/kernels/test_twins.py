@@ -174,6 +174,37 @@ def score_test(rng, n, k, c):
         yield (at, labels(rng, n, c), np.ones(n) if w is None else w, table, own, posterior), []
 
 
+def word_cases(rng, n, k, c):
+    """The words of each row and text, what they say, the posterior, and room for scores."""
+    for texts, wide, weights in product((1, 2), (False, True), WEIGHTS):
+        rows = [np.split(rng.permutation(k), np.sort(rng.integers(0, k, texts))) for _ in range(n)]
+        words = [words for row in rows for words in row[:texts]]
+        indices = np.concatenate([*words, np.zeros(0)]).astype(np.int32)
+        stored = rng.integers(1, 4, len(indices)) / 2.0, rng.normal(size=len(indices))
+        bags = np.cumsum([0, *map(len, words)]), indices, *stored
+        says = rng.normal(size=(k, c)), rng.normal(size=(n if wide else 1, texts, c))
+        w = weights(rng, n)
+        posterior = rng.dirichlet(np.ones(c), n) * (rng.random((n, c)) < 0.7)
+        posterior /= np.maximum(posterior.sum(axis=1, keepdims=True), 1e-9)
+        rows = labels(rng, n, c), np.ones(n) if w is None else w
+        yield (bags, *says, *rows), posterior, rng.uniform(0.0, 2.0, k), rng.normal(size=(n, c))
+
+
+def word_slopes(rng, n, k, c):
+    for inputs, _, exponents, scores in word_cases(rng, n, k, c):
+        yield (*inputs, exponents), [scores, np.ones(k)]
+
+
+def word_curves(rng, n, k, c):
+    for inputs, posterior, change, scores in word_cases(rng, n, k, c):
+        yield (*inputs, change, posterior), [scores, np.ones(k)]
+
+
+def word_bends(rng, n, k, c):
+    for inputs, posterior, _, _ in word_cases(rng, n, k, c):
+        yield (*inputs, posterior), [np.ones(k)]
+
+
 CASES = {name: globals()[name] for name in LOOPS if name in globals()}
 
 
@@ -219,6 +250,33 @@ def test_shares_and_the_logarithms_of_their_sums_are_those_of_scipy(loops):
     assert loops.shares(found, logs) == 0
     np.testing.assert_allclose(found, softmax(joint, axis=1), rtol=1e-13, atol=1e-300)
     np.testing.assert_allclose(logs, logsumexp(joint, axis=1), rtol=1e-14)
+
+
+def derivative(of, x, small=1e-6):
+    """Return how a function of numbers changes with each, by differences."""
+    steps = small * np.eye(len(x))
+    return np.array([(of(x + step) - of(x - step)) / (2.0 * small) for step in steps])
+
+
+@pytest.mark.parametrize("loops", [plain, compiled])
+def test_slopes_and_bends_of_words_are_derivatives_of_the_loss(loops):
+    for inputs, *_, scores in word_cases(np.random.default_rng(2), 9, 4, 3):
+        exponents, change = np.array([1.0, 0.3, 0.0, 2.0]), np.array([0.5, -1.0, 2.0, 0.1])
+
+        def slopes_at(exponents, inputs=inputs, scores=scores):
+            slopes, posterior = np.zeros(4), scores.copy()
+            loss = loops.word_slopes(*inputs, exponents, posterior, slopes)
+            return loss, slopes, posterior
+
+        _, slopes, posterior = slopes_at(exponents)
+        by_differences = derivative(lambda x: slopes_at(x)[0], exponents)
+        np.testing.assert_allclose(slopes, by_differences, rtol=1e-6, atol=1e-6)
+        second = derivative(lambda x: slopes_at(x)[1], exponents)
+        curves, none, bends = np.zeros(4), np.zeros(scores.shape), np.zeros(4)
+        loops.word_curves(*inputs, change, posterior, none, curves)
+        np.testing.assert_allclose(curves, second @ change, rtol=1e-6, atol=1e-6)
+        loops.word_bends(*inputs, posterior, bends)
+        np.testing.assert_allclose(bends, second.diagonal(), rtol=1e-6, atol=1e-6)
 
 
 def some_bags(rng, n_documents, n_terms):

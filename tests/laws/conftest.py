@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 import tallybayes as tb
 from laws.own import Both, Gaps, Pairs, Size, Sizes, Whether
-from tallybayes.kinds import Joint, Part
-from tallybayes.tallies import Moments, WordCounts
+from tallybayes.kinds import Joint, Part, Scatter
+from tallybayes.tallies import Moments, Scatters, WordCounts
 
 collect_ignore = ["own.py"]  # importing it twice would enter its kinds twice
 NAN = float("nan")
@@ -125,6 +125,9 @@ REGISTRY = (
         Joint(((Part(edges=(0.0, 10.0)), Part(values=("green", "red"), missing=True)),
                (Part(edges=(5.0,), name="2 parts"),), (Part(missing=True),))),
         ("income", "colour"), "income", "colour"), (NUMBERS, WORDS)),
+    Registered("numbers as one bell curve", tb.Schema.of(
+        ("x0", "x1"), [tb.Numeric()] * 2).with_extra(
+        Scatter((1.0, 2.0), (10.0, 4.0)), ("x0", "x1")), (NUMBERS,) * 2, matrix),
     Registered("a block of one's own", tb.Schema.of(("x0", "x1"), [Size()] * 2), (NUMBERS,) * 2,
                matrix, families=(Sizes(),)),
 )  # fmt: skip
@@ -149,6 +152,11 @@ def assert_same(ours, expected, tolerance=1e-12):
         np.testing.assert_array_equal(a.weight, b.weight, strict=True)
         if isinstance(a, WordCounts):
             assert_same_words(a, b, tolerance)
+        elif isinstance(a, Scatters):
+            a, b = a.without_unused(), b.without_unused()
+            np.testing.assert_allclose(a.mean, b.mean, rtol=tolerance, atol=tolerance)
+            size = np.abs(b.products).max(initial=1.0)
+            np.testing.assert_allclose(a.products, b.products, atol=10 * tolerance * size)
         elif not isinstance(a, Moments):
             assert a == b
         else:

@@ -92,7 +92,7 @@ def test_a_refit_in_the_background_does_not_stop_scores(loans):
     assert loans.learn(told(rows(5), start=900))[0].outcome == "new"
     assert loans.catch_up() == 155
     go_on.set()
-    assert future.result(60).outcome == "new"
+    assert future.result(240).outcome == "new"
     assert loans.fitted.recipe.calibration.rows == 150
 
 
@@ -104,7 +104,7 @@ def test_weights_are_fitted_on_schedule_by_one_worker_only(store):
     for worker in workers:
         worker.catch_up()
     refits = [worker._refitting for worker in workers if worker._refitting]
-    assert [future.result(60).outcome for future in refits] == ["new"]
+    assert [future.result(240).outcome for future in refits] == ["new"]
     for worker in workers:
         worker.catch_up()
         assert worker.fitted.recipe.calibration.rows == 80
@@ -117,7 +117,7 @@ def test_too_few_events_are_refused_and_change_nothing(loans):
     with pytest.raises(TallyBayesError, match=r"at least 50 labelled events.*there are 10"):
         loans.refit()
     with pytest.raises(TallyBayesError, match="at least 50 labelled events"):
-        loans.refit_in_background().result(60)
+        loans.refit_in_background().result(240)
     loans.learn(told(rows(90), start=10))
     loans.catch_up()
     with pytest.raises(TallyBayesError, match="weighs views and joints, which this model"):

@@ -15,7 +15,7 @@ X = pd.DataFrame(
     {
         "x": np.where(RNG.random(N) < 0.2 + 0.2 * CODES, np.nan, RNG.normal(CODES, 1.0)),
         "c": np.where(RNG.random(N) < 0.3, None, RNG.choice(list("uvw"), N)),
-        "once": np.where(np.arange(N) == 5, np.nan, CODES + RNG.integers(0, 2, N)),
+        "once": np.where(np.arange(N) == 5, np.nan, CODES + RNG.integers(0, 2, N) + 0.5),
         "full": RNG.normal(size=N),
         "mail": np.where(np.arange(N) % 7, RNG.choice(["win cash", "see you"], N), None),
     }

@@ -12,9 +12,12 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
 from tallybayes.model import Fitted, InformativeValue, Recipe, most_informative
+from tallybayes.modelfile import Provenance, Stored
+from tallybayes.report.inspection import inspect_model
 
 RNG = np.random.default_rng(2)
 NAMES = np.array([f"w{k:02d}" for k in range(30)])
+MADE = Provenance("2026-05-01T10:00:00+00:00", "2026-05-02T10:00:00+00:00", "0.1", (), 60, 1, ())
 PEERS = {
     "multinomial": MultinomialNB,
     "boolean": MultinomialNB,
@@ -208,3 +211,38 @@ def test_classes_of_no_prior_are_mixed_evenly():
     [of_h] = most_informative(fitted)["h"]
     # all prior is on s, so that h is told from s alone
     assert of_h.log_ratio == pytest.approx(math.log((3 / 5) / (1 / 7)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_words_of_a_calibrated_model_tell_what_they_count_there(n_classes):
+    documents, y = CORPORA[n_classes]
+    model = tb.TextNB(calibration="words").fit(documents, y)
+    counted = CountVectorizer().fit(documents)
+    counts = counted.transform(documents).toarray().astype(float)
+    words = counted.get_feature_names_out()
+    counts = np.array([counts[y == c].sum(axis=0) for c in range(n_classes)])
+    logs = np.log((counts + 1.0) / (counts + 1.0).sum(axis=1, keepdims=True))
+    weights = model.calibration_.words["text"].weights
+    logs *= [weights.get(word, model.calibration_.exponents["text"]) for word in words]
+    assert np.ptp([*weights.values()]) > 0.05
+    prior, expected = np.bincount(y) / len(y), {}
+    for c in range(n_classes):
+        others = [k for k in range(n_classes) if k != c]
+        share = prior[others] / prior[others].sum()
+        ratio = logs[c] - np.log(share @ np.exp(logs[others]))
+        expected[c] = told(repeat("text"), words, ratio, counts[c], counts[others].sum(axis=0))
+    assert_same(model.most_informative(12), expected, 12)
+    assert "odds, with its exponent" in str(inspect_model(Stored(model.fitted_, MADE)))
+    plain = tb.TextNB().fit(documents, y).most_informative(12)[0]
+    assert plain != model.most_informative(12)[0]
+
+
+def test_values_of_a_calibrated_model_tell_what_they_count_there():
+    y = np.arange(40) % 2
+    table = {"a": np.where(RNG.random(40) < 0.8, y, 1 - y), "b": RNG.integers(0, 2, 40)}
+    model = tb.NaiveBayes("categorical", calibration="weights").fit(table, y)
+    plain = tb.NaiveBayes("categorical").fit(table, y)
+    told_plainly = {each[:2]: each for each in plain.most_informative(9)[1]}
+    for each in model.most_informative(9)[1]:
+        exponent = model.calibration_.exponents[each.column]
+        assert each.log_ratio == pytest.approx(exponent * told_plainly[each[:2]].log_ratio)

@@ -364,3 +364,12 @@ def test_a_class_of_which_what_is_stated_by_class_knows_nothing_is_refused():
         learner.learn({"c": "a"}, "new")
     assert learner.fitted.tally == tally
     assert set(learner.posterior_of({"c": "a"})) == {"yes", "no"}
+
+
+def test_a_test_before_learning_is_a_score_and_then_a_record():
+    ours, apart = learnt(), learnt()
+    for record, label, weight in records_of(MIXED, MIXED.examples(40, 5)):
+        expected = apart.posterior_of(record)
+        apart.learn(record, label, weight)
+        assert ours.test_then_learn(record, label, weight) == pytest.approx(expected, rel=1e-9)
+    assert_same_tally(ours.fitted.tally, apart.fitted.tally)

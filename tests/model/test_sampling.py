@@ -96,3 +96,15 @@ def test_a_stated_model_can_be_sampled():
     drawn = model.sample(N, seed=0)
     close(shares(drawn["c"], ["x", "y"]), [0.2 + 0.8 * 0.25, 0.8 * 0.75])
     assert set(model.sample(100, {"c": "y"}, seed=0)["class"].tolist()) == {"b"}
+
+
+def test_of_whole_numbers_whole_numbers_are_drawn():
+    draw = np.random.default_rng(0)
+    table = {"age": draw.integers(18, 90, 500), "size": draw.normal(size=500), "n": np.arange(500)}
+    y = draw.choice(["a", "b"], 500)
+    model = tb.NaiveBayes({"n": "poisson", "age": "gaussian"}).fit(table, y)
+    drawn = model.sample(2000, seed=1)
+    assert (drawn["age"] == np.rint(drawn["age"])).all()
+    assert drawn["age"].mean() == pytest.approx(table["age"].mean(), abs=2.0)
+    assert drawn["age"].std() == pytest.approx(table["age"].std(), rel=0.1)
+    assert (drawn["size"] != np.rint(drawn["size"])).all()

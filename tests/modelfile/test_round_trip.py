@@ -24,7 +24,7 @@ from modelfile.samples import (
     stored,
 )
 from tallybayes.families import FAMILIES
-from tallybayes.kinds import KINDS, Joint
+from tallybayes.kinds import KINDS, Joint, Scatter
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.modelfile import Provenance, Stored, dump_bytes, load, save
@@ -84,7 +84,7 @@ MODELS = {
 def test_a_model_with_columns_of_every_kind_comes_back_exactly(name):
     before = mixed(**MODELS[name])
     shipped = {each for each in KINDS.values() if each.__module__.startswith("tallybayes.")}
-    assert {type(group.kind) for group in before.tally.schema.groups} == shipped - {Joint}
+    assert {type(group.kind) for group in before.tally.schema.groups} == shipped - {Joint, Scatter}
     after = again(before)
     assert_same_answers(after, before, NEW)
     assert (after.classes, after.model.prior.tolist()) == (

@@ -247,3 +247,15 @@ def test_what_is_read_shares_no_memory_with_the_bytes_and_can_learn():
     assert_same_stored(there, OLD)
     there.fitted.tally.update({"x": [3.0], "c": ["b"]}, ["y"])
     assert there.fitted.tally.rows.sum() == 4
+
+
+def test_a_class_that_is_half_a_surrogate_pair_is_not_stored(tmp_path):
+    """No command could write it: it is refused where it would get into a file."""
+    table = {"a": ["x", "y"]}
+    model = tb.NaiveBayes().fit(table, ["\ud800", "q"])
+    assert model.predict({"a": ["y"]}).tolist() == ["q"]
+    named = tb.NaiveBayes(labels={"p": "\ud800"}).fit(table, ["p", "q"])
+    for each in (model, named):
+        with pytest.raises(tb.TallyBayesError, match="surrogates not allowed"):
+            each.save(tmp_path / "s.tally")
+    assert list(tmp_path.iterdir()) == []

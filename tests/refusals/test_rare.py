@@ -41,7 +41,6 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.filterwarnings("ignore:no document has a word")
 def test_it_is_refused_and_the_error_says_what_to_give(mistake):
     call, message = MISTAKES[mistake]
     refused(call, message, TALLY)
@@ -63,6 +62,11 @@ def test_documents_without_words_are_fitted_with_a_warning():
     with pytest.warns(tb.TallyBayesWarning, match="no document has a word: tokens of fewer than"):
         model = tb.TextNB().fit(["", "!"], ["p", "q"])
     assert model.predict_proba(["word"]).tolist() == [[0.5, 0.5]]
+
+
+def test_the_name_of_a_column_is_no_labels():
+    with pytest.raises(tb.TallyBayesError, match=r"y is the text 'cheat'; give the labels"):
+        tb.NaiveBayes().fit({"x": [1.0, 2.0], "cheat": ["No", "Yes"]}, "cheat")
 
 
 def test_a_series_of_pandas_is_a_prior():

@@ -226,4 +226,6 @@ def test_classes_that_are_numbers_are_named_by_what_they_are_of():
     rows = [(0, 4771), (1, 1189)]
     assert tallied(rows, "BAD") == "4,771 with BAD = 0, 1,189 with BAD = 1"
     assert tallied([("No", 7), ("Yes", 3)], "cheat") == "7 'No', 3 'Yes'"
+    many = tallied([(f"c{k}", k) for k in range(30)], "class", 2)
+    assert many == "29 'c29', 28 'c28' and 28 classes more"
     assert class_name("owner", True) == "owner = True"

@@ -264,3 +264,12 @@ def test_rows_of_files_that_hold_no_date_are_bad_rows(tmp_path):
     assert trained.stored.fitted.tally.rows.sum() == N - 1
     judged = workflows.evaluate(ModelSpec(plain=True), path, "y", folds=2, read=read)
     assert trained.rejected.count == judged.rejected.count == 1
+
+
+@pytest.mark.parametrize("dates", [["2400-01-31", "6024-08-15"], ["0031-02-01", "1999-12-31"]])
+def test_dates_may_be_centuries_away(dates):
+    table = {"day": pd.to_datetime(np.array(dates * 20, dtype="datetime64[us]")), "x": range(40)}
+    model = tb.NaiveBayes({"x": "gaussian"}).fit(table, ["a", "b"] * 20)
+    for day, label in zip(dates, "ab", strict=True):
+        one = {"day": np.array([day], "datetime64[us]"), "x": [20]}
+        assert model.predict(one).tolist() == [label]

@@ -115,3 +115,9 @@ def test_decimals_of_python_are_numbers_as_those_of_arrow():
         found = tb.NaiveBayes().fit(table, labels)
         np.testing.assert_allclose(found.predict_proba(tables[0]), truth.predict_proba(tables[1]))
     assert "price = 1.5" in str(truth.explain({"price": decimals[0]}, show="working"))
+
+
+def test_missing_columns_are_counted_and_a_close_name_is_suggested():
+    model = tb.estimate(tb.Tally.of({"age": [1.0, 2.0], "city": ["a", "b"]}, [0, 1]))
+    with pytest.raises(tb.TallyBayesError, match=r"'age' is missing \(and 1 more\).*mean 'Age'\?"):
+        model.predict({"Age": [1.0]})

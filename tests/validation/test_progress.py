@@ -67,6 +67,19 @@ def test_slow_work_says_how_far_it_has_come_and_wipes_it_away(terminal):
     assert terminal.getvalue().endswith("\r" + " " * 72 + "\r")
 
 
+def test_short_phases_in_a_row_are_not_silent_together(terminal):
+    terminal.now += 1e9  # whatever ran before
+    for _ in range(3):  # of 1.5 s
+        worked(range(3), terminal, 0.5)
+    lines = [line.strip() for line in terminal.getvalue().split("\r") if line.strip()]
+    assert lines[0] == "tallybayes: fold by fold, 2 of 3, 0 s to go"  # after 2.5 s
+    assert "tallybayes: fold by fold, 0 of 3" in lines
+    terminal.now += 10.0  # something else
+    before = terminal.getvalue()
+    worked(range(3), terminal, 0.5)
+    assert terminal.getvalue() == before
+
+
 def test_notebooks_hear_too_and_programs_that_speak_themselves_do_not(terminal, monkeypatch):
     terminal.terminal = False
     monkeypatch.setattr(Terminal, "__module__", "ipykernel.iostream")
@@ -110,6 +123,18 @@ def test_what_takes_very_long_is_foretold_once_where_nobody_sees_the_line(termin
     line = "this will take about 60 min more: fold by fold, 1 of 10 are done after 7 min"
     assert [str(each.message) for each in heard] == [line] * said
     assert terminal.getvalue() == ""
+
+
+def test_work_within_work_is_foretold_while_the_first_part_goes_on(terminal):
+    terminal.terminal = False
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for _ in progress(range(10), "fold by fold"):
+            terminal.now += 30.0  # what nobody counts
+            worked(range(5), terminal, 40.0)
+    # a part of 40 s of five, after 30 s: a fold takes 230 s, and nine more come
+    line = "this will take about 37 min more: fold by fold, 0 of 10 are done after 70 s"
+    assert [str(each.message) for each in heard] == [line]
 
 
 def test_nothing_is_foretold_where_the_line_says_it_or_silence_was_asked_for(terminal, monkeypatch):

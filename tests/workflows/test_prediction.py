@@ -113,7 +113,7 @@ def test_csv_that_is_kept_stays_as_it_is_letter_for_letter(tmp_path, small_block
         "price": ["1.50", "2", "1e3", "0.10"],
         "word": ["a, b", 'says "so"', "NaN and so on", "two\nlines"],
         "flag": ["TRUE", "false", "true", "False"],
-        "day": ["2024-01-02", "2024-02-30", "yesterday", "2024-03-01"],
+        "day": ["2024-01-02", "2024-02-30", "NA", "2024-03-01"],
     }
     frame = pd.DataFrame(fields).iloc[[k % 4 for k in range(200)]].reset_index(drop=True)
     frame["x"] = [f"{k % 7}.5" for k in range(200)]
@@ -159,9 +159,11 @@ def test_files_with_whole_numbers_and_with_decimals_go_together(tmp_path, stored
         (NEW, {"keep": ("agee",)}, "no column 'agee'; did you mean 'age'"),
         (NEW.rename(columns={"income": "incom"}), {},
          r"new\.csv has no column 'income'; did you mean 'incom'"),
+        (NEW[["status"]].assign(ages=1), {},
+         r"new\.csv has no column '\w+' \(and \d more\); "),
         (NEW, {"to": "xlsx"}, "there is no format 'xlsx'"),
     ],
-    ids=["twice", "kept", "lacking", "format"],
+    ids=["twice", "kept", "lacking", "several", "format"],
 )  # fmt: skip
 def test_what_cannot_be_written_is_refused(tmp_path, stored, data, options, match):
     with pytest.raises(tb.TallyBayesError, match=match):
@@ -242,3 +244,10 @@ def test_a_column_of_which_no_value_was_seen_in_training_is_named(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         predict(stored, {"c": ["R", "g"], "x": [1.0, 2.0]}, out)
+
+
+def test_classes_that_are_numbers_are_said_with_what_they_are_of(tmp_path):
+    table = {"x": [0.0, 0.1, 5.0, 5.1], "bad": [0, 0, 1, 1]}
+    stored = train(table, "bad", ModelSpec(plain=True), scores=False).stored
+    done = predict(stored, table, tmp_path / "out.csv")
+    assert "4 rows predicted: 2 with bad = 0, 2 with bad = 1" in str(done)

@@ -59,6 +59,8 @@ MODEL_OPTIONS = (
      "  [default: auto]"),
     ("--alpha", float, "Smoothing: what is added to every count; 0 is none.  [default: 1]"),
     ("--unseen", CHOICES["unseen"], "What a category never seen does.  [default: ignore]"),
+    ("--label labels", ["CLASS=NAME"],
+     "What sentences, tables and pictures call a class: 1=default. What predict writes stays."),
     ("--calibration", CHOICES["calibration"],
      "With --plain, mend over-confident probabilities: one exponent, one a column or also a word."),
     ("--missing", CHOICES["missing"],
@@ -108,6 +110,8 @@ def spec_of(**said: Any) -> ModelSpec:
         columns[name] = family
     if "prior" in said:
         said["prior"] = _prior(said["prior"])
+    if "labels" in said:
+        said["labels"] = pairs(said["labels"], "--label")
     if "losses" in said:
         said["losses"] = _losses(said["losses"])
     if "joints" in said:

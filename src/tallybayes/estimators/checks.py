@@ -148,6 +148,8 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
 
 def named_labels(estimator: Any, y: Any, n_rows: int) -> Array:
     """Return the same, with errors that name the row, and whole numbers with gaps as such."""
+    if isinstance(y, str):
+        raise TallyBayesError(f"y is the text {y!r}; give the labels, one a row: df[{y!r}], say")
     y = _as_numpy(y)
     numbers: Any = np.asarray(y) if hasattr(y, "to_numpy") else y
     if isinstance(y, list) and any(type(label) is float for label in y):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 
 from tallybayes.arrays import Array
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.estimators.base import Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -34,6 +34,7 @@ from tallybayes.model.specification import DROP, ColumnSpec, by_column, column_s
 from tallybayes.model.summary import ModelSummary
 from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
+from tallybayes.rendering.words import Target, labels_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
 from tallybayes.sources.dates import laid_out
@@ -76,6 +77,9 @@ class NaiveBayes(TallyClassifier):
     missing : {"ignore", "evidence"}
         What a missing value does: leave its column's factor out, or count as a value. Then whether
         a column has a value is a factor of its own, of Laplace's shares, once some row has none.
+    labels : mapping of classes to names, optional
+        What sentences, tables and pictures call the classes: ``{0: "repaid", 1: "default"}``.
+        What `predict` returns, and what is asked for, stay the classes themselves.
 
     Attributes
     ----------
@@ -112,6 +116,7 @@ class NaiveBayes(TallyClassifier):
     columns: Any
     prior: Any
     missing: Missing | None = None  # of estimators that do not ask
+    labels: Mapping[Any, str] | None = None
     _spec: ColumnSpec
 
     def __init__(
@@ -124,6 +129,7 @@ class NaiveBayes(TallyClassifier):
         positive: Label | None = None,
         calibration: How | None = None,
         missing: Missing = "ignore",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -132,6 +138,7 @@ class NaiveBayes(TallyClassifier):
         self.positive = positive
         self.calibration = calibration
         self.missing = missing
+        self.labels = labels
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``columns__age="bins"`` says what one column is, and leaves the others.
@@ -403,11 +410,22 @@ class NaiveBayes(TallyClassifier):
             raise TallyBayesError(f"X has no {what}; fit needs some")
         if reset and not later:
             self._spec.require(source.names)
-        labels, target = named_labels(self, y, source.n_rows), _target(y, source.names)
+        labels = named_labels(self, y, source.n_rows)
+        target = Target.of(_target(y, source.names), self.labels)
+        if reset and not later:
+            self._require_classes(labels)
         if reset and not later and labels.dtype.kind in "iuf":
             refuse_quantity("y", encode(labels, "y").labels, len(labels))
         weights = checked_weights(sample_weight, source.n_rows)
         return Labelled(source, labels, weights, target)
+
+    def _require_classes(self, labels: Any) -> None:
+        """Refuse names of classes that are none."""
+        classes = np.unique(labels).tolist() if self.labels else ()
+        for value in self.labels or ():
+            if str(value) not in map(str, classes):
+                meant = did_you_mean(value, classes)
+                raise TallyBayesError(f"labels names {value!r}, which is not a class; {meant}")
 
     def _rows(self, X: Any, *, reset: bool) -> Source:
         """Open the rows, and leave out the columns that are dropped."""
@@ -470,7 +488,9 @@ class NaiveBayes(TallyClassifier):
         families = {name: recipe.family_of(schema, name).bound(kind) for name, kind, _ in schema}
         how = None if recipe.calibration is None else recipe.calibration.how
         known = {"prior": recipe.prior, "positive": recipe.positive, "calibration": how}
-        return {"columns": families, **known}
+        called = labels_of(schema.target)
+        labels = {each: called[str(each)] for each in fitted.classes if str(each) in called}
+        return {"columns": families, **known, **({"labels": labels} if labels else {})}
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)

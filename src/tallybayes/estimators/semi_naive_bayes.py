@@ -30,7 +30,7 @@ class SemiNaiveBayes(NaiveBayes):
 
     Parameters
     ----------
-    columns, alpha, unseen, positive
+    columns, alpha, unseen, positive, labels
         As for `NaiveBayes`.
     prior
         As for `NaiveBayes`; "smoothed" adds a row to each class, for classes of few rows.
@@ -73,6 +73,7 @@ class SemiNaiveBayes(NaiveBayes):
         alpha: float = 1.0,
         unseen: Unseen = "ignore",
         positive: Label | None = None,
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
         self.columns = columns
         self.joints = joints
@@ -81,6 +82,7 @@ class SemiNaiveBayes(NaiveBayes):
         self.alpha = alpha
         self.unseen = unseen
         self.positive = positive
+        self.labels = labels
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         """Weigh what the rows say, and count them in all views."""

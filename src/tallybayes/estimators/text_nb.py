@@ -208,7 +208,8 @@ class TextNB(NaiveBayes):
         counting = TextNB(
             **{**self.get_params(), "idf": False, "tf": "count", "norm": None, "calibration": None}
         )
-        weights = counting.fit(X, y, sample_weight)._weights
+        # the documents are listed already, and words are looked for below
+        weights = super(TextNB, counting).fit(X, y, sample_weight)._weights
         words = weights.terms.texts
         if not words:
             raise TallyBayesError("no document has a word, so none can be weighed by idf or norm")

@@ -39,6 +39,7 @@ from tallybayes.evidence.search import weigh_evidence
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.kind import about
 from tallybayes.model import Factor, Model, Recipe
 from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
@@ -49,6 +50,7 @@ from tallybayes.sources.dates import laid_out
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.held_out_terms import is_joint
 
+SEVERAL = 3  # axes of numbers by row, unit and column
 MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
 MOST_TRIED = 40  # columns that are looked at together: those that tell most
@@ -457,7 +459,8 @@ def _checked(model: Model, source: Source) -> tuple[Block, ...]:
 def _present(block: Any) -> Mask:
     """Mark the values that are there, by row and column."""
     if isinstance(block, np.ndarray):
-        return ~np.isnan(block)
+        there = ~np.isnan(block)
+        return there if there.ndim < SEVERAL else np.asarray(there.all(axis=SEVERAL - 1))
     if isinstance(block, Sparse):
         return np.ones((block.n_rows, 1), bool)
     if isinstance(block, Coded):
@@ -541,7 +544,7 @@ def _joints(rows: _Rows, names: Sequence[str]) -> Iterator[PromisingJoint]:
             if title in found.calibration.gains:
                 gains[columns] = max(found.calibration.gains[title], gains.get(columns, 0.0))
     for columns, gain in sorted(gains.items(), key=lambda pair: -pair[1]):
-        yield PromisingJoint(" x ".join(columns), gain, gain / float(rows.w.sum()), columns)
+        yield PromisingJoint(about(columns), gain, gain / float(rows.w.sum()), columns)
 
 
 def _advice(joints: Sequence[PromisingJoint]) -> list[str]:

@@ -14,21 +14,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.evidence.weights import JOINT, TINY, EvidenceProblem, EvidenceWeights
 from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
+from tallybayes.families.joint_gaussian import JointGaussian
+from tallybayes.families.left_out import LeaveOneOutTask, left_out
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.counting import members
 from tallybayes.kernels.threads import over_rows
-from tallybayes.kinds import GAP, Categories, Intervals, Joint, Part
+from tallybayes.kind import LARGEST_PLAIN
+from tallybayes.kinds import GAP, Categories, Intervals, Joint, Part, Scatter
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
@@ -38,13 +43,12 @@ from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.tallies.scatter import Scatters
 from tallybayes.tokenizer import Words
 from tallybayes.validation.calibration import no_closed_form
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import ProgressLine, progress
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 View = Literal["supervised", "smooth", "smoother", "missing"]
 Views = Literal["auto"] | Sequence[View] | None
@@ -62,9 +66,11 @@ WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times 
 VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
 MOSTLY = 0.5  # share of a column's numbers that are the same, of which no bell curve is drawn
 LEAST_GAIN = 4.0  # nats, of a joint
+LEAST_CURVE = 2.5  # nats, of the one bell curve of all numbers
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
-FALSE = 0.1, 0.05  # share of pairs and of triples that are found by chance
-SPREAD = 2.0  # variance of a slope of noise, times its bend
+FALSE = 0.1, 0.03  # share of pairs and of triples that are found by chance
+CHANCE = 0.05  # that noise has one bell curve
+SPREAD = 2.0, 2.5  # variance of a slope of noise, times its bend; of a triple's
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
 FEW_COLUMNS = 16  # of which all triples are tried
@@ -130,11 +136,16 @@ def weigh_evidence(
         w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe, wanted)
     if joints == "auto":
+        search.add_curve(search.curved(), LEAST_CURVE, CHANCE)
         search.add(list(search.pairs()), LEAST_GAIN, FALSE[0])
         triples = list(search.triples())
         search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
     else:
-        search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
+        several = [names for names in stated if len(names) <= MOST_TOGETHER]
+        search.add([unit for names in several for unit in search.unit(names, 5)], -1.0)
+        for names in stated:
+            if names not in several:
+                search.add_curve(names, -1.0)
         search.stated = bool(stated)
     return search.outcome()
 
@@ -157,9 +168,9 @@ def _stated(joints: Any) -> list[tuple[str, ...]]:
     if isinstance(units, str) or not isinstance(units, Sequence):
         raise TallyBayesError(f"joints is {joints!r}; say 'auto', None, or [('age', 'income')]")
     for names in units:
-        if isinstance(names, str) or not 2 <= len(set(names)) == len(names) <= MOST_TOGETHER:
+        if isinstance(names, str) or not 2 <= len(set(names)) == len(names):
             raise TallyBayesError(
-                f"joints has {names!r}; each is a tuple of two to {MOST_TOGETHER} different columns"
+                f"joints has {names!r}; each is a tuple of two or more different columns"
             )
     return [tuple(names) for names in units]
 
@@ -218,6 +229,7 @@ class _Search:
         ]
         self.gains: dict[str, float] = {}
         self.stated = False  # that there are joints
+        self.curves: list[tuple[tuple[str, ...], Scatter]] = []
         data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
         together = len(schema.names) > MOST_WEIGHED
         closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)), together=together)
@@ -291,6 +303,62 @@ class _Search:
                 if len(edges):
                     yield Part(edges=tuple(edges), name="supervised parts")
 
+    def curved(self) -> list[str]:
+        """Return the numbers without gaps, most of which are not the same."""
+        numbers = [name for name in self.paired if name in self.numbers]
+        whole = [n for n in numbers if np.abs(self.numbers[n][self.counted]).max() < LARGEST_PLAIN]
+        return [name for name in whole if not self._mostly_same(name)]
+
+    def add_curve(self, names: Sequence[str], least: float, false: float = 1.0) -> None:
+        """Add one bell curve of numbers if what they say together promises to help."""
+        if len(names) < 2:
+            return
+        for name in names:
+            self.schema.place_of(name)
+            if name not in self.numbers:
+                raise TallyBayesError(
+                    f"joints has {names!r}, but {name!r} is no number; more than {MOST_TOGETHER} "
+                    "columns are looked at as one bell curve"
+                )
+        x = np.stack([self.numbers[name][self.counted] for name in names])
+        x[~(np.abs(x) < LARGEST_PLAIN)] = np.nan
+        there = ~np.isnan(x)
+        n = np.maximum(there.sum(axis=1), 1)
+        centre = np.where(there, x, 0.0).sum(axis=1) / n
+        scale = np.sqrt((np.where(there, x - centre[:, None], 0.0) ** 2).sum(axis=1) / n)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        kind = Scatter(tuple(centre.tolist()), tuple(scale.tolist()))
+        schema = self.schema.with_extra(kind, tuple(names))
+        group = schema.extra[-1]
+        block = kind.encode(replace(self.cells, reads=group.reads, kinds=(kind,)))[self.rows]
+        of = members(self.y, self.w if self.weighted else None, len(self.classes))
+        counted = Scatters.count(block, of, kind, names, 0)
+        family, info = JointGaussian(), ColumnInfo(self.classes, [kind.title(names)], (), (kind,))
+        part: Any = left_out(family, LeaveOneOutTask(family, counted, info, kind, block, of))
+        terms, posterior = part.scores(), self._posterior()
+        own = terms[np.arange(len(self.y)), self.y]
+        mean = (posterior * terms).sum(axis=1)
+        slope = float(self.w @ (own - mean))
+        bend = float(self.w @ ((posterior * terms**2).sum(axis=1) - mean**2))
+        gain, p = _promise(slope, bend, SPREAD[0])
+        if gain > least and p <= false:
+            self.curves.append((tuple(names), kind))
+            self._added([(gain, info.names[0])], terms[:, None])
+
+    def _posterior(self) -> Floats:
+        """Return the posterior at the weights so far, by row and class."""
+        shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
+        posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
+        return np.ascontiguousarray(posterior.T)
+
+    def _added(self, gains: Sequence[tuple[float, str]], terms: Floats) -> None:
+        """Take in joint terms, by row, term and class, and weigh everything again."""
+        for gain, name in gains:
+            self.names.append(name)
+            self.gains[name] = gain
+        self.problem = self.problem.with_joints(terms)
+        self.found = self.problem.solved(self.found.weights, self.found.constants)
+
     def pairs(self) -> Iterator[Unit]:
         """Go through the pairs of columns that could be counted."""
         for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
@@ -357,9 +425,7 @@ class _Search:
         By Benjamini and Hochberg's rule no more than a share of them are `false`: found by chance,
         since many are tried.
         """
-        shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
-        posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
-        posterior = np.ascontiguousarray(posterior.T)
+        posterior = self._posterior()
         units = [unit for unit in candidates if unit not in self.units]
         n_cells = len(units) * posterior.size
         line = ProgressLine("looking at columns together")
@@ -380,28 +446,20 @@ class _Search:
         best = [(float(gains[k]), units[k]) for k in good[: max(2 * len(self.place), LEAST_MOST)]]
         if not best:
             return
-        for gain, unit in best:
-            self.units.append(unit)
-            self.names.append(_title(unit))
-            self.gains[_title(unit)] = gain
+        self.units += [unit for _, unit in best]
         found = [self._terms(unit) for _, unit in progress(best, "counting columns together")]
-        terms = np.stack(found, axis=1)
-        self.problem = self.problem.with_joints(terms)
-        self.found = self.problem.solved(self.found.weights, self.found.constants)
+        self._added([(gain, _title(unit)) for gain, unit in best], np.stack(found, axis=1))
 
     def _screened(self, unit: Unit, posterior: Floats, n_cells: int) -> tuple[float, float]:
         """Return what a weight of a joint term would gain, about, in nats, and a p-value.
 
         Two rows of one cell each raise what the other says, so of noise the slope varies by twice
-        the bend.
+        the bend, and by more where three columns make many cells.
         """
         at, table, own = self._counted(unit)
         test = loops_for(n_cells).score_test
         slope, bend = test(at, self.y, self.w, table, own, posterior)
-        if slope <= 0.0:
-            return 0.0, 1.0
-        p = 0.5 * math.erfc(slope / math.sqrt(2.0 * SPREAD * bend))
-        return slope * slope / 2.0 / (bend + JOINT), p
+        return _promise(slope, bend, SPREAD[len(unit[0]) > 2])
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights; those of naive Bayes if these are worse.
@@ -422,10 +480,13 @@ class _Search:
         fitted = Predictions(
             self.classes, self.y, proba.argmax(axis=1), proba, self.w if self.weighted else None,
             self.rows, held_out=LEFT_OUT, positive=self.positive, notes=(CHOSEN_ON_ALL,),
+            target=self.schema.target,
         )  # fmt: skip
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
         dropped = {_title(unit) for unit in self.units if unit not in kept}
+        curves = [curve for curve in self.curves if weights[_called(curve)] > LEAST_WEIGHT]
+        dropped |= {_called(curve) for curve in self.curves if curve not in curves}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
         calibration = Calibration(
@@ -440,7 +501,18 @@ class _Search:
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
             gains=gains,
         )
-        return WeighedEvidence(_with_units(self.schema, kept), calibration, fitted)
+        schema = _with_units(self.schema, kept)
+        for names, kind in curves:
+            schema = schema.with_extra(kind, names)
+        return WeighedEvidence(schema, calibration, fitted)
+
+
+def _promise(slope: float, bend: float, spread: float) -> tuple[float, float]:
+    """Return what a weight would gain, about, in nats, and a p-value."""
+    if slope <= 0.0:
+        return 0.0, 1.0
+    p = 0.5 * math.erfc(slope / math.sqrt(2.0 * spread * bend))
+    return slope * slope / 2.0 / (bend + JOINT), p
 
 
 def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
@@ -454,6 +526,11 @@ def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
 def _title(unit: Unit) -> str:
     names, parts = unit
     return Joint((parts,)).title(names)
+
+
+def _called(curve: tuple[tuple[str, ...], Scatter]) -> str:
+    names, kind = curve
+    return kind.title(names)
 
 
 def equal_parts(x: Floats, n: int) -> tuple[tuple[float, ...], tuple[int, ...]]:

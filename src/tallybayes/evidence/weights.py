@@ -20,15 +20,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from tallybayes.arrays import Floats, Integers, Mask
 from tallybayes.kernels.threads import over_rows
 from tallybayes.validation.progress import ProgressLine
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 SINGLE, JOINT, CLASS = 10.0, 20.0, 1.0  # how strongly weights are drawn
 START = 0.25

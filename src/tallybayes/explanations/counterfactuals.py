@@ -30,13 +30,14 @@ from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Part, Renderable
-from tallybayes.rendering.words import class_name, label, probability
+from tallybayes.rendering.words import class_label, class_name, label, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
 FAR = 4.0  # standard deviations of a column
 GRID = 201  # numbers that are tried
 POINTS, ROUNDS = 65, 3  # into which the way back to the record is cut, so often
+LEAST = 0.001  # standard deviations: a smaller change nobody would call one
 LONGER = 0.01  # by how much a change may be larger for a shorter number
 CLEARLY = 0.9  # of the smallest change of one value is the most that a pair may take
 COLUMNS = 12  # the most promising columns, that change in pairs
@@ -123,7 +124,8 @@ class Counterfactuals(Renderable):
 
     def document(self) -> Iterator[Part]:
         """Say the answer, and what would change it."""
-        answer = f"{label(self.target)}: {label(self.decision)} ({probability(self.probability)})"
+        decision = label(class_label(self.target, self.decision))
+        answer = f"{label(self.target)}: {decision} ({probability(self.probability)})"
         if self.found:
             yield f"{answer}; what would change it:"
             yield from map(str, self.found)
@@ -260,6 +262,14 @@ class _Options:
         away: Floats = np.abs(scale(np.array(values, float)) - scale(self.start))
         away /= self.support.spread or 1.0
         return np.maximum(away, 1.0) if self.before is None else away
+
+    def aside(self, up: bool) -> float:
+        """Return the number nearest to the record's that counts as another one."""
+        assert self.start is not None
+        away = LEAST * (self.support.spread or 0.0) * (1.0 if up else -1.0)
+        if self.before is None or self.support.span is None:
+            return self.start
+        return math.exp(math.log(self.start) + away) if self.support.log else self.start + away
 
     def like(self, value: Any) -> Any:
         """Return a value as the record has it: True and False, and whole numbers as such."""
@@ -419,10 +429,13 @@ class _Search:
         origin = min(max(start, least), most)  # the number nearest to the record that occurred
         numbers, nearest = np.array(options.values, float)[at], []
         away = numbers - start
-        for side in (away < 0, away >= 0):
+        for up in (False, True):
+            aside = options.aside(up)
+            side = (numbers >= aside) & (away >= 0) if up else (numbers <= aside) & (away < 0)
             if not side.any():
                 continue
-            low, high = origin, float(numbers[side][np.abs(away[side]).argmin()])
+            high = float(numbers[side][np.abs(away[side]).argmin()])
+            low = max(origin, aside) if up else min(origin, aside)
             for _ in range(ROUNDS if low != high else 0):  # back towards the record
                 points = np.linspace(low, high, POINTS)[1:]
                 points = points[np.isfinite(points)]

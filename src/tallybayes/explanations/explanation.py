@@ -20,13 +20,16 @@ import numpy as np
 from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.parameters import safe_log
+from tallybayes.kind import MOST_NAMED
 from tallybayes.metrics.confusion import place_of
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Folded, Part, Renderable, Table, plain
 from tallybayes.rendering.words import (
     LONGEST,
+    class_label,
     class_name,
     label,
+    labels,
     listed,
     odds as odds_text,
     probability,
@@ -48,6 +51,7 @@ NO_WEIGHT = "its exponent is 0"
 NO_KNOWN_WORD = "it has no word that the model knows"
 LARGEST = 1000.0  # bits of odds that a float can hold
 LONGEST_TITLE = 80
+SEVERAL = 3  # axes of numbers by row, unit and column
 SMALLEST = 1e-9  # constant of a class that is shown
 LONGEST_PART = 14  # of the name of several columns that is too long, or of their values
 UNFOLD = "each way in which columns are counted, by itself"
@@ -209,7 +213,7 @@ class Contrast(Renderable):
                 ("value", "text"),
                 *[("count", "count")] * counts,
                 *[("exponent", "score")] * exponents,
-                *((label(each), "score") for each in shown),
+                *((each, "score") for each in labels(class_label(whole.target, c) for c in shown)),
                 ("bits", "bits"),
                 ("odds", "odds"),
             ],
@@ -518,6 +522,7 @@ def _line(subject: str, values: Sequence[Any], parts: Sequence[Term]) -> Term:
     value = own.value
     if together:
         shown = [MISSING if value is None else label(value) for value in values]
+        shown = shown if len(shown) <= MOST_NAMED else [shown[0], "...", shown[-1]]
         value = ", ".join(shown) if any(part.left_out is None for part in parts) else None
     logs = tuple(map(math.fsum, zip(*(part.log_likelihood for part in parts), strict=True)))
     reason = own.left_out if all(part.left_out for part in parts) else None
@@ -532,6 +537,8 @@ def _encoded(block: Block, unit: int) -> Any:
         if block.labels is None:
             return code
         return None if code < 0 else block.labels[unit][code]
+    if isinstance(block, np.ndarray) and block.ndim == SEVERAL:  # numbers of several columns
+        return None if np.isnan(block[0, unit]).any() else tuple(block[0, unit].tolist())
     return plain_value(dense(block)[0, unit])
 
 

@@ -3,6 +3,7 @@
 # what is counted beside columns has a family of its own, and bell curves leave rows out their way
 from tallybayes.families import (
     interaction as _beside,  # noqa: F401
+    joint_gaussian as _together,  # noqa: F401
     left_out_normals as _normals,  # noqa: F401
 )
 from tallybayes.families.bins import Bins

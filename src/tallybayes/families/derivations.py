@@ -23,6 +23,7 @@ from tallybayes.families.counts import (
 )
 from tallybayes.families.gaussian import NormalParameters
 from tallybayes.families.interaction import CellCounts, InteractionParameters
+from tallybayes.families.joint_gaussian import JointNormalParameters
 from tallybayes.families.parameters import NEVER_SEEN, ColumnInfo, Parameters
 from tallybayes.families.smoothing import Ratios
 from tallybayes.families.text import TextParameters
@@ -261,6 +262,12 @@ def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     where = f"{'in' if kind == 'interval' else 'with'} the {kind}"
     m = getattr(asked.family, "m", None)
     return _of_value(asked, where, ratios, f"each of {len(labels)} {kind}s", m)
+
+
+@derivation.register
+def _(curve: JointNormalParameters, asked: Question) -> Derivation:
+    """Derive what numbers say together by the curve that they have, over those that each has."""
+    return _of_curves(asked, "term", "one bell curve of all columns, over the product of theirs")
 
 
 @derivation.register

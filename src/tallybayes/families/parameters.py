@@ -64,6 +64,7 @@ class Entries:
     log_p: Floats  # the logarithm of its probability, by entry (down) and class (across)
     counts: Floats  # how often it was counted; NaN where nothing was
     places: NDArray[np.int64] | None = None  # of each among the `ratios` of its unit; None: 0
+    weights: Floats | float = 1.0  # exponents, beside those of the units
 
     @classmethod
     def of(cls, units: Array, values: Any, log_p: Floats, of: Ratios | None, *more: Any) -> Entries:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from tallybayes.kinds import Part
 
 Scores = Sequence[float]
@@ -180,6 +182,50 @@ class Quadratic(UnitTerm):
             return nothing if x is None or x != x or x <= 0 else score(logarithm(x + 0.0))
 
         return score_of_log if self.log else score
+
+
+@dataclass(frozen=True, slots=True)
+class JointQuadratic(UnitTerm):
+    """Numbers of several columns by base + x line - x' curve x, of each class.
+
+    A number is measured from its centre by its scale, and is at most so far from it; where one is
+    missing they say nothing.
+
+    Examples
+    --------
+    >>> product = (((0.0, 1.0), (0.0, 0.0)),)
+    >>> term = JointQuadratic((0.0, 0.0), (1.0, 1.0), 5.0, (0.0,), ((0.0, 1.0),), product)
+    >>> term.function()((2.0, 3.0))
+    [-3.0]
+    """
+
+    form: ClassVar[str] = "joint quadratic"
+
+    centre: Scores
+    scale: Scores
+    farthest: float
+    base: Scores
+    lines: Sequence[Scores]
+    curves: Sequence[Sequence[Scores]]
+
+    def function(self) -> Score:
+        """Return the function of a tuple of numbers that gives one number a class."""
+        nothing = (0.0,) * len(self.base)
+        centre, scale = np.array(self.centre), np.array(self.scale)
+        base, lines, curves = np.array(self.base), np.array(self.lines), np.array(self.curves)
+        c, d = lines.shape
+        curves, far = curves.reshape(c * d, d), self.farthest
+
+        def score(values: Sequence[Any]) -> Scores:
+            for x in values:
+                if x is None or x != x:
+                    return nothing
+            x = np.array([x + 0.0 for x in values])  # text is left to the careful path
+            x = np.clip((x - centre) / scale, -far, far)
+            scores: list[float] = (base + lines @ x - (curves @ x).reshape(c, d) @ x).tolist()
+            return scores
+
+        return score
 
 
 @dataclass(frozen=True, slots=True)

@@ -418,7 +418,8 @@ class TextParameters(Stated, Parameters):
         order, texts = self.terms.order, self.terms.texts
         words, units = [texts[k] for k in order.tolist()], np.zeros(len(order), np.int64)
         fractions = self.fractions[:, order]
-        return Entries.of(units, words, fractions.log(), fractions, order)
+        weights = 1.0 if self.weights is None else self.weights[order]
+        return Entries.of(units, words, fractions.log(), fractions, order, weights)
 
     @property
     def shows(self) -> tuple[str, str]:

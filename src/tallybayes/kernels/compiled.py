@@ -363,3 +363,200 @@ def score_test(
             slope += w[i] * (own[i] - mean)
             bend += w[i] * (square - mean * mean)
     return slope, bend
+
+
+@_row_sum
+def word_slopes(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    exponents: Array,
+    scores: Array,
+    slopes: Array,
+) -> float:
+    """Return the loss of the rows, add its slope with the exponent of each word to `slopes`.
+
+    `bags` are the words of each row and text, one text after another: where they begin, which they
+    are, how often they count, and what they say of the row's own class, times that. In other
+    classes a word says what the `table` has less the `totals` of its text. That is added to the
+    scores, which become the posterior. Rows of weight 0 are none.
+    """
+    indptr, indices, times, own = bags
+    n_classes = table.shape[1]
+    n_texts = totals.shape[1]
+    said = np.empty(n_classes, table.dtype)
+    loss = 0.0
+    for i in range(len(y)):
+        weight = w[i]
+        s = scores[i]
+        if weight == 0.0:
+            s[:] = 0.0
+            continue
+        here = y[i]
+        totals_i = totals[i if len(totals) > 1 else 0]
+        of_own = s[here]
+        for t in range(n_texts):
+            bag = i * n_texts + t
+            said[:] = 0.0
+            count = 0.0
+            for k in range(np.uint64(indptr[bag]), np.uint64(indptr[bag + 1])):
+                j = np.uint64(indices[k])
+                row = table[j]
+                often = exponents[j] * times[k]
+                count += often
+                of_own += exponents[j] * own[k]
+                for c in range(n_classes):
+                    said[c] += often * row[c]
+            for c in range(n_classes):
+                s[c] += said[c] - count * totals_i[t, c]
+        s[here] = of_own
+        top = s[0]
+        for c in range(1, n_classes):
+            top = max(top, s[c])
+        total = 0.0
+        for c in range(n_classes):
+            s[c] = math.exp(s[c] - top)
+            total += s[c]
+        loss += weight * (math.log(total) + top - of_own)
+        for c in range(n_classes):
+            s[c] /= total
+            said[c] = s[c] * weight
+        of_own = said[here] - weight
+        said[here] = 0.0
+        for t in range(n_texts):
+            bag = i * n_texts + t
+            less = 0.0
+            for c in range(n_classes):
+                less += said[c] * totals_i[t, c]
+            for k in range(np.uint64(indptr[bag]), np.uint64(indptr[bag + 1])):
+                j = np.uint64(indices[k])
+                row = table[j]
+                slope = 0.0
+                for c in range(n_classes):
+                    slope += said[c] * row[c]
+                slopes[j] += times[k] * (slope - less) + of_own * own[k]
+    return loss
+
+
+@_row_sum
+def word_curves(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    change: Array,
+    posterior: Array,
+    scores: Array,
+    slopes: Array,
+) -> None:
+    """Add to the slopes by how much they change, about, when the exponents do.
+
+    The scores are changes of the scores, and become those of the loss's slope; for the others see
+    `word_slopes`. Classes with a posterior of 0 have no part in it.
+    """
+    indptr, indices, times, own = bags
+    n_texts = totals.shape[1]
+    none = table[0, 0] * 0  # has the type of the table
+    said = np.empty(table.shape[1], table.dtype)
+    classes = np.empty(table.shape[1], np.uint64)
+    for i in range(len(y)):
+        p = posterior[i]
+        s = scores[i]
+        n = 0
+        own_place = -1
+        for c in range(len(p)):
+            if p[c] > 0.0:
+                if c == y[i]:
+                    own_place = n
+                classes[n] = c
+                n += 1
+        if w[i] == 0.0 or n < 2:
+            s[:] = 0.0
+            continue
+        totals_i = totals[i if len(totals) > 1 else 0]
+        of_own = none + s[y[i]]
+        for t in range(n_texts):
+            bag = i * n_texts + t
+            said[:n] = 0.0
+            count = none
+            for k in range(np.uint64(indptr[bag]), np.uint64(indptr[bag + 1])):
+                j = np.uint64(indices[k])
+                row = table[j]
+                often = change[j] * times[k]
+                count += often
+                of_own += change[j] * own[k]
+                for a in range(n):
+                    said[a] += often * row[classes[a]]
+            for a in range(n):
+                s[classes[a]] += said[a] - count * totals_i[t, classes[a]]
+        s[y[i]] = of_own
+        mean = none
+        for c in range(len(p)):
+            mean += p[c] * s[c]
+        for c in range(len(p)):
+            s[c] = p[c] * (s[c] - mean) * w[i]
+        for a in range(n):
+            said[a] = s[classes[a]]
+        of_own = s[y[i]]
+        if own_place >= 0:
+            said[own_place] = 0.0
+        for t in range(n_texts):
+            bag = i * n_texts + t
+            less = none
+            for a in range(n):
+                less += said[a] * totals_i[t, classes[a]]
+            for k in range(np.uint64(indptr[bag]), np.uint64(indptr[bag + 1])):
+                j = np.uint64(indices[k])
+                row = table[j]
+                slope = none
+                for a in range(n):
+                    slope += said[a] * row[classes[a]]
+                slopes[j] += times[k] * (slope - less) + of_own * own[k]
+
+
+@_row_sum
+def word_bends(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    posterior: Array,
+    bends: Array,
+) -> None:
+    """Add to the bends how the exponent of each word, by itself, bends the loss of the rows.
+
+    That is the variance of what the word says of a row; for the arguments see `word_curves`.
+    """
+    indptr, indices, times, own = bags
+    n_texts = totals.shape[1]
+    none = table[0, 0] * 0
+    classes = np.empty(table.shape[1], np.uint64)
+    for i in range(len(y)):
+        p = posterior[i]
+        p_own = p[y[i]]
+        n = 0
+        for c in range(len(p)):
+            if p[c] > 0.0 and c != y[i]:
+                classes[n] = c
+                n += 1
+        if w[i] == 0.0 or n + (p_own > 0.0) < 2:
+            continue
+        for t in range(n_texts):
+            bag = i * n_texts + t
+            total = totals[i if len(totals) > 1 else 0, t]
+            for k in range(np.uint64(indptr[bag]), np.uint64(indptr[bag + 1])):
+                row = table[np.uint64(indices[k])]
+                mean = none
+                square = none
+                for a in range(n):
+                    said = row[classes[a]] - total[classes[a]]
+                    mean += p[classes[a]] * said
+                    square += p[classes[a]] * said * said
+                v = times[k]
+                mean = v * mean + p_own * own[k]
+                square = v * v * square + p_own * own[k] * own[k]
+                bends[np.uint64(indices[k])] += w[i] * max(square - mean * mean, none)

@@ -229,3 +229,85 @@ def score_test(
     variance = (posterior * terms * terms).sum(axis=1) - mean * mean
     w = np.where(at >= 0, w, 0.0)
     return float(w @ (own - mean)), float(w @ variance)
+
+
+def _said(bags: Any, table: Array, totals: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Return what each stored word says of its row, by class, with its row and its place."""
+    indptr, indices, times, own = bags
+    n_texts = totals.shape[1]
+    stored = slice(int(indptr[0]), int(indptr[-1]))
+    bag = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    row, words = bag // n_texts, indices[stored]
+    every = totals[row if len(totals) != 1 else 0, bag % n_texts]
+    said = times[stored, None] * (table[words] - every)
+    said[np.arange(len(row)), y[row]] = own[stored]
+    return said, row, words
+
+
+def _add_words(said: Array, row: Array, exponents: Array, scores: Array) -> None:
+    """Add to the scores of rows, by class, what their words say to the power of the exponents."""
+    for c, of_class in enumerate(said.T):
+        scores[:, c] += np.bincount(row, exponents * of_class, len(scores))
+
+
+def word_slopes(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    exponents: Array,
+    scores: Array,
+    slopes: Array,
+) -> float:
+    """Return the loss of the rows, add its slope with the exponent of each word to `slopes`."""
+    said, row, words = _said(bags, table, totals, y)
+    here = np.arange(len(y))
+    _add_words(said, row, exponents[words], scores)
+    scores[w == 0.0] = 0.0
+    scores -= scores.max(axis=1, keepdims=True)
+    logs = np.log(np.exp(scores).sum(axis=1))
+    loss = float(w @ (logs - scores[here, y]))
+    scores[:] = np.exp(scores - logs[:, None])
+    scores[w == 0.0] = 0.0
+    rest = scores * w[:, None]
+    rest[here, y] -= w
+    slopes += np.bincount(words, (said * rest[row]).sum(axis=1), len(slopes))
+    return loss
+
+
+def word_curves(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    change: Array,
+    posterior: Array,
+    scores: Array,
+    slopes: Array,
+) -> None:
+    """Add to the slopes by how much they change, about, when the exponents do."""
+    said, row, words = _said(bags, table, totals, y)
+    _add_words(said, row, change[words], scores)
+    scores -= (posterior * scores).sum(axis=1, keepdims=True)
+    scores *= posterior * w[:, None]
+    scores[(w == 0.0) | ((posterior > 0.0).sum(axis=1) < 2)] = 0.0
+    slopes += np.bincount(words, (said * scores[row]).sum(axis=1), len(slopes))
+
+
+def word_bends(
+    bags: Any,
+    table: Array,
+    totals: Array,
+    y: Array,
+    w: Array,
+    posterior: Array,
+    bends: Array,
+) -> None:
+    """Add to the bends how each exponent, by itself, bends the loss of the rows."""
+    said, row, words = _said(bags, table, totals, y)
+    p = posterior[row]
+    variance = (p * said * said).sum(axis=1) - (p * said).sum(axis=1) ** 2
+    variance[(p > 0.0).sum(axis=1) < 2] = 0.0
+    bends += np.bincount(words, w[row] * np.maximum(variance, 0.0), len(bends))

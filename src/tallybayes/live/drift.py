@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tallybayes.arrays import Floats
 
 LOSS = ""  # what the log-loss is called among the columns
 WINDOW = 500

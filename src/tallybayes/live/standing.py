@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tallybayes.arrays import Floats
 
 BINS = 10
 HALF_LIFE = 1_000.0  # events, of what counts as recent

@@ -29,7 +29,7 @@ from tallybayes.metrics.scores import (
     sd_of_defined,
 )
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import counted, score
+from tallybayes.rendering.words import class_label, class_quoted, counted, score
 from tallybayes.sources.labels import Label
 
 MOST_OF_ONE_CLASS = 0.8
@@ -85,6 +85,11 @@ class ClassificationReport(Renderable):
     held_out: HeldOut
     training: dict[str, float] | None
     notes: tuple[str, ...]
+
+    @property
+    def target(self) -> str:
+        """The name of what is predicted, if it is known."""
+        return self.confusion.target
 
     @classmethod
     def of(cls, rows: Predictions, notes: Sequence[str] = ()) -> ClassificationReport:
@@ -157,7 +162,7 @@ class ClassificationReport(Renderable):
         """Return the scores beside their means over folds and beside those of the training rows."""
         whose = "macro averages over the classes"
         if self.positive is not None:
-            whose = f"those of class {self.positive!r}"
+            whose = f"those of {class_quoted(self.target, self.positive)}"
         columns = {"seen" if self.held_out == "training rows" else "held out": self.scores}
         if self.folds:
             columns |= {"mean of folds": self.mean, "sd of folds": self.sd}
@@ -183,7 +188,10 @@ class ClassificationReport(Renderable):
         columns = [("class", "label"), ("rows", "count")]
         columns += [(short, "count") for short in FOUR.values()]
         columns += [(name, "score") for name in MEASURES]
-        rows = [(label, *numbers.values()) for label, numbers in self.per_class.items()]
+        rows = [
+            (class_label(self.target, value), *numbers.values())
+            for value, numbers in self.per_class.items()
+        ]
         return Table.of("each class against the others", columns, rows, most=most, name="by class")
 
     def document(self) -> Iterator[Part]:
@@ -226,9 +234,9 @@ def _remarks(
     rows = confusion.counts.sum(0)
     share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
     if share > MOST_OF_ONE_CLASS and found.rule is None:
-        label = confusion.classes[int(rows.argmax())]
+        whose = class_quoted(found.target, confusion.classes[int(rows.argmax())])
         yield (
-            f"accuracy misleads: {100 * share:.1f} % of the rows are of class {label!r}, so always "
+            f"accuracy misleads: {100 * share:.1f} % of the rows are of {whose}, so always "
             "answering that would be right as often; look at precision and recall, F1 or balanced "
             "accuracy"
         )
@@ -240,7 +248,10 @@ def _remarks(
         why = "in leave-one-out each row is scored by a model of its own, and ranking such scores"
         if found.ranking is None:
             what = "left out"
-            why += " together is biased; use folds"
+            why += (
+                " together is biased; use folds: cross_val(X, y, folds=10), or tallybayes evaluate "
+                "DATA --target NAME --folds 10"
+            )
         else:
             what = f"those of {counted(sum(1 for _ in found.ranking.folds()), 'fold')}, on average"
             why += " together would be biased"

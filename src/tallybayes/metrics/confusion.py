@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import label as shown
+from tallybayes.rendering.words import class_label, labels as shown
 from tallybayes.sources.labels import Label, sorted_labels
 
 FOUR = {
@@ -56,6 +56,8 @@ class Confusion(Renderable):
     counts
         Rows are **predicted** classes and columns **true** ones, the lectures' orientation;
         `counts.T` is the other one, scikit-learn's. Weights make the counts floats.
+    target
+        The name of what is predicted, if it is known.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Confusion(Renderable):
 
     classes: tuple[Label, ...]
     counts: NDArray[Any]
+    target: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         classes, counts = tuple(self.classes), np.array(self.counts)
@@ -214,14 +217,14 @@ class Confusion(Renderable):
         """Return the counts as a table; of more classes than `most` the most frequent ones."""
         often = np.argsort(-(self.counts.sum(0) + self.counts.sum(1)), kind="stable")
         places = np.sort(often[:most])
-        names = [self.classes[place] for place in places]
+        names = [class_label(self.target, self.classes[place]) for place in places]
         caption = "confusion matrix (rows: predicted class, columns: true class)"
         if len(names) < len(self.classes):
             caption += f"; the {len(names)} most frequent of {len(self.classes):,} classes"
         counts = self.counts[np.ix_(places, places)].tolist()
         return Table.of(
             caption,
-            [("predicted", "label"), *((shown(label), "count") for label in names)],
+            [("predicted", "label"), *((name, "count") for name in shown(names))],
             [(label, *row) for label, row in zip(names, counts, strict=True)],
             name="confusion",
         )

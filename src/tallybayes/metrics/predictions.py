@@ -62,6 +62,8 @@ class Predictions:
         How classes were decided for, if not by the greatest probability.
     ranking
         Of rows that were left out one by one the same in folds, which can be ranked together.
+    target
+        The name of what is predicted, if it is known: classes that are numbers need it.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Predictions:
     training: Callable[[], Predictions] | None = field(default=None, repr=False)
     rule: Rule | None = None
     ranking: Predictions | None = field(default=None, repr=False)
+    target: str = field(default="", repr=False)
 
     @classmethod
     def of(
@@ -149,7 +152,9 @@ class Predictions:
             proba = np.zeros((len(posterior), len(labels)))
             proba[:, codes_of(known, labels, "the classes")] = posterior
         more = {"sample_weight": sample_weight, "positive": getattr(estimator, "positive", None)}
-        return cls.of(y, proba, estimator.predict(X), classes=labels, **more)
+        found = cls.of(y, proba, estimator.predict(X), classes=labels, **more)
+        schema = getattr(estimator, "schema_", None)
+        return replace(found, target=getattr(schema, "target", None) or named(y))
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions], *, folds: bool = True) -> Predictions:
@@ -254,7 +259,7 @@ class Predictions:
             there, codes = np.unique([true, predicted], return_inverse=True)
             true, predicted = codes.reshape(2, -1)
             classes = tuple(classes[k] for k in there.tolist())
-        return Confusion.of_codes(true, predicted, classes, weights)
+        return replace(Confusion.of_codes(true, predicted, classes, weights), target=self.target)
 
     def score(self, name: str) -> float:
         """Return one score, NaN where it is undefined; see `metrics.NAMES`.
@@ -368,3 +373,9 @@ def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
         said = f"{what} holds {found[first]!r} in row {bad[0]}"
         raise TallyBayesError(f"{said}, which is not a class; {hints[found[first]]}", rows)
     return places
+
+
+def named(labels: Any) -> str:
+    """Return the name that labels have, as a column of a table has one, or nothing."""
+    name = getattr(labels, "name", None)
+    return name if isinstance(name, str) else ""

@@ -15,6 +15,7 @@ from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.families.terms import Lookup
+from tallybayes.kind import about
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
@@ -99,7 +100,7 @@ class ModelColumn:
     @property
     def subject(self) -> str:
         """What its views are about: the column, or "age x income" of several."""
-        return " x ".join(self.reads)
+        return about(self.reads)
 
     @cached_property
     def _alone(self) -> Schema:

@@ -2,9 +2,10 @@
 
 Values that hardly two rows share name the rows, and say little of others. Whole numbers that are
 all different do so if that is no chance: of n numbers in a range of r some two would be equal but
-for a probability of about exp(-n^2 / 2r). Whole numbers that come again tell more as categories if
-that is so in leave-one-out: the share of the row's class among the other rows of its value,
-(n_vc - 1 + s P(c)) / (n_v - 1 + s), tells more than that among those of the interval around it.
+for a probability of about exp(-n^2 / 2r). Whole numbers that most rows share with others tell more
+as categories if that is so in leave-one-out: the share of the row's class among the other rows of
+its value, (n_vc - 1 + s P(c)) / (n_v - 1 + s), tells more than that among those of the interval
+around it.
 
 What was found is part of the reason for the column's kind, so it is known as long as that is.
 """
@@ -131,7 +132,13 @@ def _words(text: str) -> int:
 
 
 def _are_codes(x: Floats, y: Array) -> bool:
-    """Tell whether numbers say more of the class one by one than by the interval they are in."""
+    """Tell whether numbers say more of the class one by one than by the interval they are in.
+
+    Where most rows have a number of their own, a new row would too: categories would not know it.
+    """
+    often = np.unique(x, return_counts=True)[1]
+    if 2 * (often == 1).sum() > len(x):
+        return False
     classes, y = np.unique(y, return_inverse=True)
     shares = np.bincount(y) / len(y)
     entropy = float(-(shares * np.log2(shares)).sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, whole
-from tallybayes.families.parameters import safe_log
+from tallybayes.families.parameters import safe_log, times
 from tallybayes.kinds import Joint
 from tallybayes.metrics.confusion import place_of
 from tallybayes.model.factors import Factor
@@ -21,11 +21,13 @@ from tallybayes.tokenizer import Words
 
 
 class InformativeValue(NamedTuple):
-    """A column's value, the logarithm of how much more probable it is here, and its counts.
+    """A column's value, how much it speaks for a class, and its counts.
 
-    The value is a word, a category, an interval as text, True for a column of yes or no, and 1 for
-    one occurrence of what a column counts. The counts are those that the family looks at: rows,
-    occurrences, documents; a model that was stated has none, and they are NaN.
+    `log_ratio` is the logarithm of how much more probable the value is here; of a calibrated model
+    by what it counts there: with the exponents of its column and word. The value is a word, a
+    category, an interval as text, True for a column of yes or no, and 1 for one occurrence of what
+    a column counts. The counts are those that the family looks at: rows, occurrences, documents; a
+    model that was stated has none, and they are NaN.
     """
 
     column: str
@@ -45,6 +47,7 @@ def most_informative(
 
     The evidence of a value is log P(w | c) - log P(w | other classes), the others mixed by their
     priors; what tells most has most of it in all: evidence times how often the value occurs in c.
+    A calibrated model takes all P to the exponents of columns and words, as in its answers.
     A model with a column of text is asked for words, unless another column is named; any other
     model for the categories, intervals, columns of yes or no that are on, and counts that tell
     most. Of a column of numbers no single value tells anything.
@@ -116,7 +119,10 @@ def _most(
             continue
         some, names = True, [str(name) for name in factor.names]
         asked = column is None or entries.units == names.index(column)
-        ratios = _against_others(entries.log_p[:, places], safe_log(of.prior)[places])
+        exponents = [factor.exponent(unit) for unit in range(len(names))]
+        weights = np.array(exponents)[entries.units] * entries.weights
+        logs = times(entries.log_p[:, places], weights[:, None])
+        ratios = _against_others(logs, safe_log(of.prior)[places])
         counts = entries.counts[:, places]
         rest = _of_others(np.add, counts)
         for c, (values, ratio, here, elsewhere) in enumerate(

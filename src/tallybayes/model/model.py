@@ -36,6 +36,7 @@ from tallybayes.value import Stated
 
 PAYLOAD_VERSION = 2
 MOST_WORDS = 5_000
+MOST_LOOKED_AT = 1_000  # columns of which it is told whether only whole numbers were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,8 @@ class Model(Stated):
 
         The score of a class is its `log_prior` plus, for each column, the `exponent` times what its
         `term` gives for the value that it `reads`; further views of a column, and columns together,
-        are columns too, and may read several. No term is more than a table, a line or a parabola.
+        are columns too, and may read several. No term is more than a table, a line, a parabola or
+        a quadratic form.
         Numbers that JSON has not are text: "-inf". `tallybayes/web/naive_bayes.js` computes with it
         in a browser: see docs/explanations.md.
 
@@ -382,7 +384,8 @@ class Model(Stated):
         Within a class columns are independent, as naive Bayes takes them to be. Further views of a
         column, and columns that are counted together, draw nothing: a model with weights for them
         tells classes apart, but says not how rows come about. They have their say where values are
-        given, for these change how probable the classes are.
+        given, for these change how probable the classes are. Of a column of up to
+        1,000 in which only whole numbers were counted whole numbers are drawn.
 
         Parameters
         ----------
@@ -420,9 +423,17 @@ class Model(Stated):
                 values = factor.parameters.sample(rng, classes)
                 if values is None:
                     values = [self.column(name).sample(rng, classes) for name in factor.names]
-                records.update(zip(map(str, factor.names), values, strict=True))
+                drawn = zip(map(str, factor.names), values, strict=True)
+                records.update((name, self._as_counted(name, x)) for name, x in drawn)
         records.update({name: np.full(n, value) for name, value in fixed.items()})
         return {**records, schema.target: np.array(self.classes)[classes]}
+
+    def _as_counted(self, name: str, values: Array) -> Array:
+        """Return what was drawn of a column, as whole numbers where only such were counted."""
+        if getattr(values, "dtype", None) != np.float64 or len(self.schema.names) > MOST_LOOKED_AT:
+            return values
+        support = self.column(name).support
+        return np.rint(values) if support.whole and support.density else values
 
 
 def winners_of(

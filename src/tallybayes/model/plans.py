@@ -117,7 +117,8 @@ class CountPlan:
         true = codes_of(self.labels(table), model.classes, f"column {self.target!r}")
         weights, positive = self.weights(table), model.positive
         proba, winners = model.judged(self.source(table))
-        return Predictions(model.classes, true, winners, proba, weights, positive=positive)
+        more: Any = {"positive": positive, "target": model.schema.target}
+        return Predictions(model.classes, true, winners, proba, weights, **more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError
 from tallybayes.kind import ODD
-from tallybayes.kinds import Joint, Part
+from tallybayes.kinds import Joint, Part, Scatter
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Binary, Count, Numeric, Schema
 from tallybayes.sources.labels import Label
@@ -46,6 +46,9 @@ def record_scorer(
     for factor in factors:
         if isinstance(factor.kind, Joint):
             wide.append(_cells_scorer(schema, factor, len(classes)))
+            continue
+        if isinstance(factor.kind, Scatter):
+            wide.append(_scatter_scorer(schema, factor))
             continue
         if factor.group >= own or not factor.kind.takes_plain_values:
             return None
@@ -126,6 +129,14 @@ def _row_scorer(factor: Factor, n_classes: int) -> Callable[[Mapping[str, Any]],
         return scores
 
     return score
+
+
+def _scatter_scorer(schema: Schema, factor: Factor) -> Callable[[Mapping[str, Any]], Scores]:
+    """Return the function that scores numbers that are looked at as one bell curve."""
+    term: Any = factor.scored.term(0)
+    score = term.function()
+    names = [str(schema.names[n]) for n in schema.groups[factor.group].columns(0)]
+    return lambda record: score([record.get(name) for name in names])
 
 
 def _cells_scorer(

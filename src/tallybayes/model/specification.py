@@ -226,6 +226,8 @@ class ModelSpec:
     losses
         What it costs to say a class where another is true, by ``(true, said)`` or "true:said";
         other mistakes cost 1. What is said has the least expected loss.
+    labels
+        What sentences, tables and pictures call the classes.
 
     Examples
     --------
@@ -247,6 +249,7 @@ class ModelSpec:
     missing: Missing = "ignore"
     threshold: float | None = None
     losses: Mapping[Any, float] | None = None
+    labels: Mapping[Any, str] | None = None
 
     @property
     def declared(self) -> Any:

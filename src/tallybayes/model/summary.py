@@ -11,9 +11,10 @@ from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, tallied
+from tallybayes.rendering.words import counted, labels, tallied
 
 MOST_COLUMNS = 50
+LONGEST_NAME = 60  # of columns together
 EXTRA = "views of columns, and columns that are counted together"
 
 
@@ -135,9 +136,11 @@ class ModelSummary(Renderable):
         """Show the columns, what else is counted of them, and what a calibration gains."""
         yield self.table()
         if self.fitted.tally.schema.extra:
-            columns = ("evidence", "label"), ("exponent", "score"), ("gain in nats", "short")
-            rows = [(each.name, each.exponent, each.gain) for each in self.extra()]
-            gain = any(each.gain is not None for each in self.extra())
+            columns = ("evidence", "text"), ("exponent", "score"), ("gain in nats", "short")
+            extra = self.extra()
+            names = labels([each.name for each in extra], LONGEST_NAME)
+            rows = [(n, each.exponent, each.gain) for n, each in zip(names, extra, strict=True)]
+            gain = any(each.gain is not None for each in extra)
             yield Table.of(
                 EXTRA,
                 columns[: 2 + gain],

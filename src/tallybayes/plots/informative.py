@@ -1,7 +1,7 @@
 """The words, or values, that tell most for each class, by their weight in bits.
 
-A word weighs log2 P(w | c) - log2 P(w | other classes): n bits make the class 2^n times as probable
-for every time that the word occurs.
+A word weighs log2 P(w | c) - log2 P(w | other classes), with its exponent in a calibrated model: n
+bits make the class 2^n times as probable for every time that the word occurs.
 """
 
 from __future__ import annotations

@@ -89,9 +89,12 @@ class JointDisplay(PanelsDisplay):
             The class that the cells speak for; the positive one or the last one if not given.
         """
         model = model_of(estimator)
-        known = {joint.subject: joint for joint in model.joints()}
+        # of one bell curve there are no cells
+        known = {joint.subject: joint for joint in model.joints() if joint.support.values}
         subject = columns if isinstance(columns, str) else " x ".join(map(str, columns))
         subject = model.units[subject].subject if subject in model.units else subject
+        if subject not in known and subject in {joint.subject for joint in model.joints()}:
+            raise TallyBayesError(f"{subject!r} has no picture: one bell curve has no cells")
         if subject not in known:
             why = "SemiNaiveBayes counts those together that help"
             hint = did_you_mean(subject, [*known]) if known else why

@@ -185,7 +185,7 @@ class NomogramDisplay(style.Display):
             raise TallyBayesError(
                 f"a nomogram is of one class against another; both are {one!r}: give two classes"
             )
-        joints = [each for each in model.joints() if len(each.support.values) <= MOST_CELLS]
+        joints = [each for each in model.joints() if 0 < len(each.support.values) <= MOST_CELLS]
         alone = [each for each in joints if len(each.views) == 1]
         options = [_Options.of(each) for each in (*model.columns(), *alone)]
         rows = _rows(options, (place, place_of(other, classes)), most)

@@ -30,7 +30,15 @@ from tallybayes.metrics.intervals import wilson
 from tallybayes.metrics.scores import BINS, mean_of_defined
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, LABEL, NOTE, QUIET, Display, readable, style_of, tidy
-from tallybayes.rendering.words import count, counted, label, percent, score
+from tallybayes.rendering.words import (
+    class_label,
+    class_name,
+    count,
+    counted,
+    label,
+    percent,
+    score,
+)
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -84,6 +92,10 @@ class PredictionsDisplay(Display):
             rows = Predictions.of(y_true, proba, predicted, **given)
         options |= {} if positive is None else {"positive": positive}
         return cls(rows, **options).plot(ax)
+
+    def _named(self, value: Label | None) -> str:
+        """Write a class."""
+        return class_name(self.rows.target, value)
 
     def __post_init__(self) -> None:
         if not self.rows.weight.any():
@@ -140,7 +152,7 @@ class CurveDisplay(PredictionsDisplay):
         return self.share, self.share
 
     def _draw(self, ax: Axes) -> None:
-        of, look = readable(self.positive, 24), style_of(0)
+        of, look = readable(self._named(self.positive), 24), style_of(0)
         tidy(
             ax,
             "both",
@@ -168,7 +180,7 @@ class CurveDisplay(PredictionsDisplay):
             return f"{self.title} curve: there is none; {self.note}."
         measure, pairs = self.measure.replace("_", " "), zip(self.axes, self.decided, strict=True)
         said = [f"{name} {_share(rate)}" for (name, _), rate in pairs]
-        text = f"{self.title} curve for {label(self.positive)}: {measure} {score(self.area)}."
+        text = f"{self.title} curve for {self._named(self.positive)}: {measure} {score(self.area)}."
         return f"{text} The model's own decisions have {' and '.join(said)}."
 
 
@@ -286,7 +298,9 @@ class ReliabilityDisplay(PredictionsDisplay):
         return np.array([wilson(share, rows, Z) for share, rows in pairs]).T
 
     def _draw(self, ax: Axes) -> None:
-        what = "the winning class" if self.positive is None else readable(self.positive, 24)
+        what = "the winning class"
+        if self.positive is not None:
+            what = readable(self._named(self.positive), 24)
         words = f"probability of {what}", "share for which it is right"
         tidy(ax, "both", f"Reliability: {what}", *words)
         # where no winner can be, there is nothing to see
@@ -308,7 +322,7 @@ class ReliabilityDisplay(PredictionsDisplay):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        what = "the winning class" if self.positive is None else label(self.positive)
+        what = "the winning class" if self.positive is None else self._named(self.positive)
         table = self.reliability
         worst = int(np.nanargmax(abs(table.confidence - table.right)))
         return (
@@ -383,7 +397,8 @@ No: 1 row, 33.3 % of Yes.
                 text += "" if math.isnan(share) else f"\n{percent(share)}"
                 look: Any = {"fontsize": size, "color": "white" if share > 0.7 else INK}
                 ax.text(column, row, text, ha="center", va="center", **look)
-        names = [readable(classes[k], 18 if n <= 6 else 14) for k in self.drawn]
+        called = [class_label(self.rows.target, each) for each in classes]
+        names = [readable(called[k], 18 if n <= 6 else 14) for k in self.drawn]
         slanted = n > 4 and max(map(len, names)) > 40 // n
         ax.set_yticks(range(n), names)
         if n <= 6:
@@ -407,7 +422,7 @@ No: 1 row, 33.3 % of Yes.
         wrong = table.counts - np.diag(table.true_positives)
         row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         if wrong[row, column]:
-            said, true = (label(table.classes[place], 24) for place in (row, column))
+            said, true = (label(self._named(table.classes[k]), 24) for k in (row, column))
             rows, share = counted(wrong[row, column], "row"), percent(self.shares[row, column])
             text += f" Most often {true} is taken for {said}: {rows}, {share} of {true}."
         return text
@@ -421,7 +436,8 @@ def _asked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Predictions:
     proba, winners = model.judged(X)
     said = np.array(model.classes, object)[winners]
     given: Any = {"classes": model.classes, "positive": model.positive}
-    return Predictions.of(y, proba, said, sample_weight=sample_weight, **given)
+    found = Predictions.of(y, proba, said, sample_weight=sample_weight, **given)
+    return replace(found, target=model.schema.target)
 
 
 def _ratio(part: Any, whole: Any) -> Floats:

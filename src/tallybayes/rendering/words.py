@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
+
+from tallybayes.errors import TallyBayesError
 
 LONGEST = 32  # characters of a label
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
@@ -85,6 +87,47 @@ def counted(n: float, one: str, several: str = "") -> str:
     return f"{count(n)} {one if n == 1 else several or one + 's'}"
 
 
+class Target(str):
+    """The name of what is predicted, which knows what its classes are called.
+
+    It goes wherever the name goes, and is equal to it; `class_name` and `class_label` ask it. A
+    target whose classes need no names is a plain `str`.
+
+    Examples
+    --------
+    >>> target = Target.of("BAD", {0: "repaid", 1: "default"})
+    >>> class_name(target, 1), class_label(target, 0), target == "BAD"
+    ('default', 'repaid', True)
+    """
+
+    labels: Mapping[str, str]  # by the class as it is written
+
+    @classmethod
+    def of(cls, name: str, labels: Mapping[Any, str] | None) -> str:
+        """Give classes names; without any the target is the name alone."""
+        found = {str(value): text for value, text in (labels or {}).items()}
+        if len(set(found.values())) < len(found):
+            raise TallyBayesError(f"labels calls two classes the same: {dict(labels or {})!r}")
+        if not found:
+            return str(name)
+        target = cls(name)
+        target.labels = found
+        return target
+
+    def __reduce__(self) -> Any:
+        return Target.of, (str(self), dict(self.labels))
+
+
+def labels_of(target: str) -> dict[str, str]:
+    """Return what the classes of a target are called, if they have names."""
+    return dict(target.labels) if isinstance(target, Target) else {}
+
+
+def class_label(target: object, value: Any) -> Any:
+    """Return what a class is called among others: its name, or else itself."""
+    return target.labels.get(str(value), value) if isinstance(target, Target) else value
+
+
 def class_name(target: object, value: object) -> str:
     """Write a class in a sentence, where a number needs the name of what it is of, if known.
 
@@ -93,19 +136,36 @@ def class_name(target: object, value: object) -> str:
     >>> class_name("BAD", 1), class_name("cheat", "Yes")
     ('BAD = 1', 'Yes')
     """
+    called = class_label(target, value)
+    if called is not value:
+        return label(called)
     is_number = isinstance(value, bool | int | float | np.number | np.bool_)
     return f"{label(target)} = {label(value)}" if is_number and target else label(value)
 
 
+def class_quoted(target: object, value: object) -> str:
+    """Write "class 'Yes'", or of a number "BAD = 1", or "class 1" where nobody knows of what."""
+    called = class_label(target, value)
+    if not isinstance(called, str) and target:
+        return class_name(target, value)
+    return f"class {label(repr(called))}"
+
+
 def tallied(rows: Iterable[tuple[object, float]], target: str, most: int = 10) -> str:
-    """Write how many rows each class has: 1,234 'No', 3 'Yes', or 12 with BAD = 1."""
+    """Write how many rows each class has: 1,234 'No', 3 'Yes', or 12 with BAD = 1.
+
+    Of many classes the most frequent ones are written.
+    """
+    rows = list(rows)
+    often = rows if len(rows) <= most else sorted(rows, key=lambda row: -row[1])[:most]
     shown = [
-        f"{count(n)} {label(repr(each))}"
-        if isinstance(each, str)
+        f"{count(n)} {label(repr(class_label(target, each)))}"
+        if isinstance(class_label(target, each), str)
         else f"{count(n)} with {class_name(target, each)}"
-        for each, n in rows
+        for each, n in often
     ]
-    return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
+    more = len(rows) - len(often)
+    return ", ".join(shown) + f" and {counted(more, 'class', 'classes')} more" * bool(more)
 
 
 def score(x: float) -> str:
@@ -168,7 +228,7 @@ def plain(value: Any) -> Any:
     {'a': [0.5, '-inf', None], 'b': '1/6', '3': [True, 'text']}
     """
     if value is None or isinstance(value, bool | int | str):
-        return value
+        return str(value) if isinstance(value, Target) else value
     if isinstance(value, float):
         if math.isfinite(value):
             return value

@@ -25,7 +25,7 @@ from tallybayes.model.informative import informative_values
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
-from tallybayes.rendering.words import class_name, label, probability, score
+from tallybayes.rendering.words import class_label, class_name, label, probability, score
 from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
@@ -102,7 +102,8 @@ def evaluate(
         raise TallyBayesError(f"y has {len(true)} labels for {n} rows; give one for each row")
     proba, winners = fitted.model.judged(source)
     given, positive = weights_of(weights, n), fitted.model.positive
-    judged = Predictions(fitted.classes, true, winners, proba, given, positive=positive)
+    more: Any = {"positive": positive, "target": fitted.tally.schema.target}
+    judged = Predictions(fitted.classes, true, winners, proba, given, **more)
     rows = np.bincount(true[judged.weight > 0.0], minlength=len(fitted.classes))
     if np.array_equal(rows, fitted.tally.with_classes(fitted.classes).rows):  # then look closer
         data = LabelledRows.of(source, fitted.tally.schema, labels, given)
@@ -214,6 +215,11 @@ class Contents:
         """That the model is worse than none, as it was when it was made."""
         return ModelSummary(self.fitted).worth_warning
 
+    @property
+    def called(self) -> list[Any]:
+        """What the classes are called."""
+        return [class_label(self.model.schema.target, each) for each in self.classes]
+
     def named(self, value: Label) -> str:
         """Write a class in a sentence."""
         return class_name(self.model.schema.target, value)
@@ -253,7 +259,7 @@ class Contents:
         """Put the shares of classes among the rows learned from beside those of rows judged."""
         assert self.predictions is not None
         judged = np.bincount(self.predictions.true, self.predictions.weights, len(self.classes))
-        head, columns = [("class", "label")], [self.classes]
+        head, columns = [("class", "label")], [self.called]
         for what, n in (("rows learned from", self.inspection.weight), ("rows judged", judged)):
             head += [(what, "count"), ("share", "percent")]
             columns += [n.tolist(), (n / (n.sum() or 1.0)).tolist()]
@@ -303,8 +309,9 @@ class Contents:
         """Draw the columns together that gain most."""
         from tallybayes.plots import JointDisplay
 
-        make, joints = JointDisplay.from_estimator, self.model.joints()[:JOINTS_DRAWN]
-        return [draw(make, self.fitted, joint.subject) for joint in joints]
+        make = JointDisplay.from_estimator
+        joints = [joint for joint in self.model.joints() if joint.support.values]
+        return [draw(make, self.fitted, joint.subject) for joint in joints[:JOINTS_DRAWN]]
 
     def joints_table(self) -> Table:
         """List the columns that are counted together, what gains most first."""

@@ -25,7 +25,7 @@ from tallybayes.model import Factor, Fitted, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Formula, Part, Renderable, Table, plain
 from tallybayes.rendering.formula import number, write
-from tallybayes.rendering.words import count, counted, label, listed
+from tallybayes.rendering.words import class_label, count, counted, label, labels, listed
 
 if TYPE_CHECKING:
     from tallybayes.modelfile import Provenance, Stored
@@ -157,7 +157,7 @@ class Inspection(Renderable):
         calibration = self.fitted.model.calibration
         constants = {} if calibration is None else calibration.constants
         columns = {
-            "class": ("label", self.fitted.classes),
+            "class": ("label", _called(self.fitted)),
             "rows": ("count", self.rows.tolist()),
             "weight": ("count", self.weight.tolist() if weighted else None),
             "prior": ("short", self.priors),
@@ -199,6 +199,8 @@ class Inspection(Renderable):
         rows.sort(key=lambda row: (-(row[3] or 0.0), -row[2]))
         heads = [("views and joints", "text"), ("cells", "count"), ("exponent", "score")]
         caption = "What is counted beside the columns themselves, with its weight"
+        if not any(row[3] for row in rows):
+            return Table.of(caption, heads, [row[:3] for row in rows], name="beside")
         return Table.of(caption, [*heads, ("promised gain", "short")], rows, name="beside")
 
     def _columns(self) -> list[dict[str, Any]]:
@@ -367,6 +369,12 @@ def inspect_model(
     )
 
 
+def _called(fitted: Fitted) -> list[Any]:
+    """Return what the classes are called."""
+    target = fitted.tally.schema.target
+    return [class_label(target, each) for each in fitted.classes]
+
+
 class _Tables(NamedTuple):
     """What makes the tables of some units of a factor; if they were named, nothing is cut."""
 
@@ -380,7 +388,7 @@ class _Tables(NamedTuple):
         """Make them, of the kind that the parameters ask for."""
         head = self.factor.parameters.shows[0]
         unit = self.fitted.model.units[self.names[0]]
-        if len(unit.reads) > 1:
+        if len(unit.reads) > 1 and unit.support.values:
             yield self._cells(unit)
         elif head == "word":
             yield from self._words()
@@ -402,6 +410,11 @@ class _Tables(NamedTuple):
         return self.fitted.classes[: None if self.named else MOST_CLASSES]
 
     @property
+    def called(self) -> list[str]:
+        """What the classes that are shown are called."""
+        return labels(_called(self.fitted)[: len(self.classes)])
+
+    @property
     def title(self) -> str:
         """What the numbers are."""
         return self.factor.parameters.shows[1].format(label(self.fitted.model.schema.target))
@@ -419,7 +432,7 @@ class _Tables(NamedTuple):
         n = len(self.classes)
         rows = [(name, *_formulas(ratios.pooled()[:n], place)) for name, ratios, place in lines]
         heads = [(self.factor.parameters.shows[0], "label")]
-        heads += [(label(each), "short") for each in self.classes]
+        heads += [(name, "short") for name in self.called]
         name = f"likelihoods of {label(more.get('columns', self.names)[0], 60)}"
         table = replace(Table.of(self.title, heads, rows, name=name), more=hidden)
         cut = len(self.fitted.classes) - n
@@ -439,7 +452,7 @@ class _Tables(NamedTuple):
         terms = times(joint.log_prob(joint.support.values), np.array(joint.exponent))
         order = np.argsort(-np.ptp(terms, axis=1), kind="stable").tolist()
         rows = [(joint.support.names[k], *terms[k, : len(self.classes)].tolist()) for k in order]
-        heads = [("cell", "text"), *((label(each), "score") for each in self.classes)]
+        heads = [("cell", "text"), *((name, "score") for name in self.called)]
         caption = "what is added to log scores beyond what each column says alone"
         most, name = None if self.named else MOST_LINES, f"cells of {label(joint.name, 60)}"
         table = Table.of(caption, heads, rows, most=most, name=name)
@@ -474,7 +487,7 @@ class _Tables(NamedTuple):
         weight = np.broadcast_to(factor.counted.weight, (len(classes), len(factor.names)))
         remarks = factor.family.remarks(factor.counted, factor.parameters, unit)
         columns: dict[str, tuple[str, Any]] = {
-            "class": ("label", classes),
+            "class": ("label", _called(self.fitted)),
             "n": ("count", weight[:, unit].tolist()),
             **{name: ("short", x.tolist()) for name, x in factor.parameters.by_class(unit).items()},
             "note": ("text", remarks if any(remarks) else None),
@@ -493,6 +506,8 @@ class _Tables(NamedTuple):
         informative = most_informative(model, self.words, column=name) if several else {}
         place = dict(zip(map(str, entries.values), entries.places.tolist(), strict=True))
         documents = self.factor.counted.rows[:, 0].tolist()
+        plain = self.factor.weights is None and self.factor.exponent(0) == 1.0
+        telling = "times as probable as elsewhere" if plain else "odds, with its exponent"
         for c, each in enumerate(self.classes):
             words = informative.get(each, [])
             of = [ratios[..., [place[str(w.value)]]].pooled()[[c]] for w in words]
@@ -500,11 +515,11 @@ class _Tables(NamedTuple):
             columns = {
                 "word": ("label", [w.value for w in words]),
                 self.title: ("short", [formula for ratio in of for formula in _formulas(ratio)]),
-                "times as probable as elsewhere": ("short", times),
+                telling: ("short", times),
                 "count": ("count", [w.here for w in words]),
                 "count elsewhere": ("count", [w.elsewhere for w in words]),
             }
-            caption = f"Words for {label(each)} ({counted(documents[c], 'document')})"
+            caption = f"Words for {self.called[c]} ({counted(documents[c], 'document')})"
             table = _table(caption, f"words of {label(name, 60)} for {label(each, 60)}", columns)
             last = c == len(self.classes) - 1
             yield self._whole(

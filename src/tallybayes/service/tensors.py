@@ -43,7 +43,7 @@ def metadata(name: str, fitted: Fitted) -> ModelMetadata:
         TensorLine(PREDICTION, OF_LABELS[type(classes[0])], [-1]),
         TensorLine(PROBABILITIES, "FP64", [-1, len(classes)]),
     ]
-    said = {"classes": list(classes), "target": schema.target}
+    said = {"classes": list(classes), "target": str(schema.target)}
     return ModelMetadata(name, [VERSION], PLATFORM, inputs, outputs, said)
 
 

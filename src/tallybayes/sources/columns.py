@@ -23,6 +23,7 @@ PYTHON_TYPES: dict[Any, ColumnType] = {
     float: "float",
     str: "text",
 }
+LOOKED_AT = 1000  # values that tell of most columns of decimals that they are no integers
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
 
 
@@ -33,6 +34,12 @@ def as_number(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def _whole(values: Array) -> Array:
+    """Tell of each number whether it is missing or an integer that a float can hold."""
+    held: Array = np.isnan(values) | ((values == np.rint(values)) & (np.abs(values) <= 2.0**53))
+    return held
 
 
 def not_text(name: str, what: str) -> TallyBayesError:
@@ -97,11 +104,20 @@ class ArrayColumn:
     def type(self) -> ColumnType:
         """What the values are; a list is looked through."""
         if self._values.dtype.kind in _TYPES:
-            return _TYPES[self._values.dtype.kind]
+            return "integer" if self._whole_with_gaps else _TYPES[self._values.dtype.kind]
         if self._values.dtype.kind == "M" or isinstance(self._first, date | np.datetime64):
             return "date"
         labels = self._encoded.labels
         return PYTHON_TYPES[type(labels[0])] if labels else "empty"
+
+    @cached_property
+    def _whole_with_gaps(self) -> bool:
+        """Whether these are integers of which some are missing, as pandas makes floats of."""
+        values = self._values
+        if values.dtype.kind != "f" or not _whole(values[:LOOKED_AT]).all():
+            return False  # as of most columns of decimals, at the first look
+        gaps = np.isnan(values)
+        return bool(gaps.any() and not gaps.all() and _whole(values).all())
 
     @cached_property
     def _first(self) -> Any:
@@ -129,7 +145,10 @@ class ArrayColumn:
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
         if self._values.dtype.kind in "biuf":  # quick enough to do again, and nothing is kept
-            return encode(self._values[rows], self._where)
+            found = encode(self._values[rows], self._where)
+            if self._values.dtype.kind == "f" and self.type == "integer":
+                return Encoded(found.codes, tuple(map(int, found.labels)))
+            return found
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
 
     def value(self, row: int) -> Any:

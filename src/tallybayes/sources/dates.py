@@ -194,7 +194,8 @@ def _parts(name: str, column: Column, zone: str, names: Collection[str] | None) 
             return named(compute.day_of_week(local), WEEKDAYS)
         if which == "hour":
             return named(compute.hour(local), range(24))
-        return compute.divide(instants.cast("int64").cast("float64"), DAY)
+        # past the year 2255 microseconds are more than a float holds each of: it takes the nearest
+        return compute.divide(instants.cast("int64").cast("float64", safe=False), DAY)
 
     wanted = parts_of(name) if names is None else [n for n in parts_of(name) if n in names]
     if names is None:

@@ -129,11 +129,14 @@ def bare(name: str) -> str:
 
 
 def refuse_lacking(wanted: Iterable[str], names: Sequence[str], file: str) -> None:
-    """Refuse a file that lacks a column."""
-    known = set(names)
-    for name in wanted:
-        if name not in known:
-            raise TallyBayesError(f"{file} has no column {name!r}; {did_you_mean(name, names)}")
+    """Refuse a file that lacks columns; what may be meant is no column that is wanted too."""
+    known, wanted = set(names), dict.fromkeys(wanted)
+    lacking = [name for name in wanted if name not in known]
+    if lacking:
+        free = [name for name in names if name not in wanted]
+        more = f" (and {len(lacking) - 1:,} more)" if lacking[1:] else ""
+        meant = did_you_mean(lacking[0], free or names)
+        raise TallyBayesError(f"{file} has no column {lacking[0]!r}{more}; {meant}")
 
 
 def map_rows(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.kernels.progress import listener
 from tallybayes.sources import as_source
@@ -32,8 +33,6 @@ from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated
 from tallybayes.validation.progress import progress
 from tallybayes.validation.word_weights import Pulls
-
-Floats = NDArray[np.float64]
 
 MOST_WEIGHED = 20_000  # messages that weights are fitted on: of more, some drawn by chance
 MOST_HELD_OUT = 6_000  # messages on which is found how sure the filter may be

@@ -23,7 +23,7 @@ from msgspec import Struct, msgpack
 from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.kinds import KINDS, Kind
-from tallybayes.rendering.words import label
+from tallybayes.rendering.words import Target, label, labels_of
 from tallybayes.schema import Schema
 from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
@@ -192,7 +192,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
 
     Of a matrix without names the number of columns is stated. Where all columns have one kind, or
     one reason for it, that is there once. `extra` has the columns that each unit reads, `labels`
-    the values by which each block counted, if it did, `dates` the zones of columns of dates.
+    the values by which each block counted, if it did, `dates` the zones of columns of dates, and
+    `called` the names of classes.
     """
 
     names: int | tuple[str, ...]
@@ -203,6 +204,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
     classes: tuple[Label, ...]
     labels: tuple[tuple[tuple[Label | tuple[Label, ...], ...], ...] | None, ...]
     dates: tuple[tuple[str, str], ...] = ()
+    called: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def of(schema: Schema, classes: tuple[Label, ...], labels: Any) -> TallyManifest[Kind]:
@@ -212,7 +214,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         any_of([*kinds, *(kind for kind, _ in extra)], KINDS)
         stated = len(names) if isinstance(names, NumberedNames) else tuple(names)
         reasons = _once(schema.reasons)
-        said = schema.target, extra, classes, labels, schema.dates
+        called = tuple(labels_of(schema.target).items())
+        said = str(schema.target), extra, classes, labels, schema.dates, called
         return TallyManifest(stated, kinds, reasons, *said)
 
     @staticmethod
@@ -234,7 +237,9 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
             each * len(names) if len(each) == 1 else each for each in (kinds, self.reasons)
         )
         require(len(kinds) == len(reasons) == len(names))
-        schema = Schema(names, kinds, reasons, self.target, (), self.dates)
+        require(len({name for _, name in self.called}) == len(dict(self.called)))
+        target = Target.of(self.target, dict(self.called))
+        schema = Schema(names, kinds, reasons, target, (), self.dates)
         if self.dates:
             require(len(dict(self.dates)) == len(self.dates))
             require(set(schema.inputs).issuperset(dict(self.dates)))

@@ -122,7 +122,8 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe, pulls: Pulls | None) -> Calibra
         : max(len(some) // TOLD, min(len(some) // 2, FEW))
     ]
     first = whole.of_rows(np.setdiff1d(some, told)).solved(small=ROUGHLY)
-    proba, of_told = whole.of_rows(told).proba(first, held.log_prior[told]), (y[told], w[told])
+    proba = whole.of_rows(told).proba(first, held.log_prior)[told]
+    of_told = y[told], w[told]
     fitted = _judged(proba, *of_told)
     before = _Problem(held.terms[told], held.log_prior[told], True, *of_told)
     unweighed = before.scores(np.ones(1 + held.terms.shape[1]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,8 @@ def judged(
         wide[:, places] = joint
         joint, winners = wide, places[winners]
     w = None if data.w is None else data.w[rows]
-    return Predictions(data.classes, data.y[rows], winners, joint, w, rows, positive=positive)
+    more: Any = {"positive": positive, "target": data.schema.target}
+    return Predictions(data.classes, data.y[rows], winners, joint, w, rows, **more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

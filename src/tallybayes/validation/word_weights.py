@@ -1,8 +1,9 @@
 """An exponent for each word, by how the other documents answer: one convex problem.
 
-With the leave-one-out terms t of columns and words, exponents w >= 0 and constants b of classes,
-the score of a row in class c is log P(c) + b_c + sum_j w_j t_j(c), where t of a text's word counts
-as often as it occurs, over the document's length to a power. The exponents minimise
+With the leave-one-out terms t of columns and words, exponents w >= 0 (those of words may be said to
+be free) and constants b of classes, the score of a row in class c is log P(c) + b_c + sum_j w_j
+t_j(c), where t of a text's word counts as often as it occurs, over the document's length to a
+power. The exponents minimise
 
     sum of -log P(c | x) + word/2 sum_i (w_i - m)^2 + COLUMN/2 sum_k (w_k - n)^2
         + mean/2 (m^2 + n^2 + sum_c b_c^2),
@@ -10,9 +11,10 @@ as often as it occurs, over the document's length to a power. The exponents mini
 the w_i being those of words, with a mean m for each text, and the w_k those of other columns, with
 the mean n: so words are drawn to a common exponent, from which only those move that rows speak of
 (Wang and Manning, 2012, draw the weights of words to their mean). What a word says of a row without
-it differs from the table of all rows in the row's own class alone. So all that is needed are sparse
-products with the words that rows have, whatever the number of classes. Newton's method takes some
-fifty of them, on all threads: its steps are worked out by conjugate gradients, in single precision.
+it differs from the table of all rows in the row's own class alone. So all that is needed is to go
+through the words that rows have, whatever the number of classes: Newton's method does so some
+seventy times, on all threads. Its steps are worked out by conjugate gradients, in single precision
+and with the classes that are not out of the question for a row: most rows are settled soon.
 
 How good the exponents are is told by some of the rows, with exponents fitted on the others.
 """
@@ -20,6 +22,8 @@ How good the exponents are is told by some of the rows, with exponents fitted on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +31,8 @@ from threadpoolctl import threadpool_limits
 
 from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.families.left_out import WordTerms
-from tallybayes.kernels.threads import over_rows
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import SMALLEST_SHARE, over_rows
 
 COLUMN = 10.0  # how strongly exponents of columns that are no texts are drawn to their mean
 ROUGHLY, WELL = 1e-3, 1e-5  # relative gain of a step that ends the search; the next gains a tenth
@@ -36,6 +41,9 @@ LEFT_OVER = 0.25  # share of the slope that a step may leave
 LEAST = 1e-6  # share of a step
 FAR = 1e4  # nats that stand for more
 TINY = 1e-300
+LITTLE = 0.003  # of a posterior, that has no part in how the loss bends
+USED = 10  # times at least, so that loops pay that are compiled
+MOST_PARTS = 8  # of the rows, which are gone through side by side
 
 
 class Pulls(NamedTuple):
@@ -58,91 +66,82 @@ class Weighed(NamedTuple):
     words: list[Floats]
 
 
-class _Rows:
-    """A sparse matrix in parts, which are multiplied side by side."""
+class _Bags:
+    """The words of all texts, row by row, and what they say, in double or single precision."""
 
-    def __init__(self, matrix: Any) -> None:
-        self.shape, self._n = matrix.shape, matrix.nnz
-        sizes = np.diff(matrix.indptr)
-        parts = over_rows(lambda rows: rows, len(sizes), matrix.nnz, sizes)
-        self._parts = [(rows, matrix[rows]) for rows in parts]
+    def __init__(self, terms: Sequence[WordTerms], n_rows: int) -> None:
+        sizes = np.array([np.diff(each.indptr) for each in terms], np.int64)  # by text and row
+        ends = np.append(0, sizes.T.cumsum())
+        n_words = sum(len(each.table) for each in terms)
+        indices, times, own = (np.empty(ends[-1], kind) for kind in (np.int32, float, float))
+        before = 0
+        for t, each in enumerate(terms):
+            to = np.arange(len(each.indices))
+            if len(terms) > 1:  # between the words of the other texts
+                to += np.repeat(ends[t : -1 : len(terms)] - each.indptr[:-1], sizes[t])
+            indices[to] = each.indices + before
+            times[to] = each.data
+            own[to] = each.data * each.own
+            before += len(each.table)
+        self.bags: tuple[Array, ...] = (ends, indices, times, own)
+        self.table = np.ascontiguousarray(np.concatenate([each.table for each in terms]))
+        wide = any(len(each.totals) > 1 for each in terms)
+        shape = n_rows if wide else 1, self.table.shape[1]
+        self.totals = np.stack([np.broadcast_to(each.totals, shape) for each in terms], axis=1)
+        # the same for any number of threads, and each with as much to do
+        parts = int(np.clip(len(indices) // max(n_words, SMALLEST_SHARE), 1, MOST_PARTS))
+        cuts = np.searchsorted(ends[:: len(terms)], ends[-1] * np.arange(parts + 1) // parts)
+        cuts[-1] = n_rows
+        self._parts = [slice(*each) for each in pairwise(cuts.tolist())]
 
-    def times(self, dense: Floats, weights: Floats | None = None, power: int = 1) -> Floats:
-        """Return the product with a dense matrix, or the sums of its rows with such weights.
-
-        The sparse one is raised to a power first, number by number.
-        """
-        out = np.empty(self.shape[:1] + (dense.shape[1:] if weights is None else ()), dense.dtype)
-
-        def multiply(some: slice) -> None:
-            for rows, matrix in self._parts[some]:
-                found = (matrix if power == 1 else matrix.power(power)) @ dense
-                if weights is not None:
-                    found = np.einsum("nc,nc->n", found, weights[rows])
-                out[rows] = found
-
-        over_rows(multiply, len(self._parts), self._n)
-        return out
-
-
-class _Text:
-    """What the words of one text say: how often they count by row, that times what they say there.
-
-    Its table has ones beside it: they add up how often words count, which multiplies the totals.
-    """
-
-    def __init__(self, times: Any, own: Any, table: Floats, totals: Floats) -> None:
-        self._times, self._own, self._table, self._totals = times, own, table, totals
-        self._there, self._back = _Rows(times), _Rows(times.T.tocsr())
-
-    @classmethod
-    def of(cls, terms: WordTerms) -> _Text:
-        from scipy.sparse import csr_array
-
-        shape = len(terms.indptr) - 1, len(terms.table)
-        size: Any = np.int32 if len(terms.data) < 2**31 else np.int64
-        places = terms.indices.astype(size), terms.indptr.astype(size)
-        times, own = (
-            csr_array((data, *places), shape) for data in (terms.data, terms.data * terms.own)
-        )
-        table = np.column_stack([terms.table, np.ones(len(terms.table))])
-        return cls(times, own, table, terms.totals)
-
-    def of_rows(self, rows: Array) -> _Text:
-        totals = self._totals if len(self._totals) == 1 else self._totals[rows]
-        return _Text(self._times[rows], self._own[rows], self._table, totals)
-
-    def in_single_precision(self) -> _Text:
+    def in_single_precision(self) -> _Bags:
         """Return the same in half the bytes."""
-        parts: list[Any] = [self._times, self._own, self._table, self._totals]
-        return _Text(*(part.astype(np.float32) for part in parts))
+        half = copy(self)
+        ends, indices, *values = self.bags
+        half.bags = (ends, indices, *(each.astype(np.float32) for each in values))
+        half.table, half.totals = self.table.astype(np.float32), self.totals.astype(np.float32)
+        return half
 
-    def scores(self, exponents: Floats, y: Array) -> Floats:
-        """Return what the words say of each row, by class."""
-        exponents = exponents.astype(self._table.dtype)
-        found = self._there.times(exponents[:, None] * self._table)
-        scores = found[:, :-1] - found[:, -1:] * self._totals
-        scores[np.arange(len(y)), y] = self._own @ exponents
-        return scores
+    def _added(self, kernel: str, rows: Sequence[Array], words: Sequence[Floats]) -> Any:
+        """Call a kernel on all rows; return what its parts gave, and the sums by word.
 
-    def slope(self, rest: Floats, y: Array) -> Floats:
-        """Return how the loss changes with each exponent, `rest` being how with the scores."""
-        here = np.arange(len(y))
-        rest = rest.astype(self._table.dtype)
-        others = rest.copy()
-        others[here, y] = 0.0
-        left = np.column_stack([others, -(others * self._totals).sum(axis=1)])
-        out: Floats = self._back.times(left, self._table) + self._own.T @ rest[here, y]
-        return out
+        It takes the bags and what they say, then what there is for rows, the words' own in fourth
+        place.
+        """
+        ends, *stored = self.bags
+        n_texts, kind = self.totals.shape[1], self.table.dtype
+        cells = len(stored[0]) * self.table.shape[1]
+        twin = getattr(loops_for(USED * cells), kernel)
 
-    def bends(self, spread: Floats) -> Floats:
-        """Return about how the slopes change; of two classes, but for what is left out, exactly."""
-        c = spread.shape[1]
-        said = self._table[:, :-1] - self._totals.mean(axis=0)
-        said -= said.mean(axis=1, keepdims=True)
-        found: Floats = self._back.times(spread.astype(said.dtype), said * said, 2)
-        found *= c / max(c - 1, 1)
-        return found
+        def work(some: slice) -> list[tuple[Any, Floats]]:
+            found = []
+            for part in self._parts[some]:
+                sums = np.zeros(len(self.table))
+                bags = ends[part.start * n_texts : part.stop * n_texts + 1], *stored
+                totals = self.totals if len(self.totals) == 1 else self.totals[part]
+                y, w, *others = (each[part] for each in rows)
+                of_words = (each.astype(kind, copy=False) for each in words)
+                answer = twin(bags, self.table, totals, y, w, *of_words, *others, sums)
+                found.append((answer, sums))
+            return found
+
+        parts = over_rows(work, len(self._parts), cells)
+        answers, sums = zip(*(each for part in parts for each in part), strict=True)
+        return answers, sum(sums[1:], sums[0])
+
+    def slopes(self, y: Array, w: Floats, exponents: Floats, scores: Floats) -> Any:
+        """Return the loss and its slope with each exponent; see the kernel `word_slopes`."""
+        losses, slopes = self._added("word_slopes", (y, w, scores), (exponents,))
+        return sum(losses), slopes
+
+    def curves(self, y: Array, w: Floats, change: Floats, posterior: Array, scores: Array) -> Any:
+        """Return how the slopes change with the exponents; see the kernel `word_curves`."""
+        return self._added("word_curves", (y, w, posterior, scores), (change,))[1]
+
+    def bends(self, y: Array, w: Floats, posterior: Floats) -> Floats:
+        """Return how the loss bends with each exponent by itself."""
+        bends: Floats = self._added("word_bends", (y, w, posterior), ())[1]
+        return bends
 
 
 class WordProblem:
@@ -171,8 +170,10 @@ class WordProblem:
         w: Floats,
         pulls: Pulls | None = None,
     ) -> None:
-        self._gaps: Floats = np.clip(terms - terms[np.arange(len(y)), :, y][:, :, None], -FAR, FAR)
-        self._texts = [_Text.of(each) for each in words]
+        here = np.arange(len(y))
+        gaps: Floats = np.clip(terms - terms[here, :, y][:, :, None], -FAR, FAR)
+        self._gaps = np.nan_to_num(gaps)
+        self._bags = _Bags(words, len(y))
         self._prior, self._y, self._w = log_prior, y, w
         sizes = [terms.shape[1], *(len(each.table) for each in words)]
         self._group = np.repeat(np.arange(len(sizes)), sizes)
@@ -185,38 +186,32 @@ class WordProblem:
         self._least = np.append(free, leasts[self._group])
 
     def of_rows(self, rows: Array) -> WordProblem:
-        """Return the problem for only some of the rows."""
-        some = object.__new__(WordProblem)
-        vars(some).update(vars(self))
-        some._gaps, some._prior = self._gaps[rows], self._prior[rows]
-        some._y, some._w = self._y[rows], self._w[rows]
-        some._texts = [each.of_rows(rows) for each in self._texts]
+        """Return the problem for only some of the rows: the others have no weight."""
+        some = copy(self)
+        some._w = np.zeros(len(self._w))
+        some._w[rows] = self._w[rows]
         return some
 
     def proba(self, found: Weighed, log_prior: Floats) -> Floats:
-        """Return the posterior of each row, by class, with this prior."""
-        return np.exp(self._logs(self._scores(found, self._texts) + log_prior))
+        """Return the posterior of each row that has a weight, by class, with this prior."""
+        posterior: Floats = self._scores(found) + log_prior
+        self._bags.slopes(self._y, self._w, np.concatenate(found.words), posterior)
+        return posterior
 
-    def _scores(self, found: Weighed, texts: Sequence[_Text]) -> Floats:
-        """Return the scores but for the prior."""
-        scores: Floats = np.einsum("nkc,k->nc", self._gaps, found.columns) + found.constants
-        for text, exponents in zip(texts, found.words, strict=True):
-            scores += text.scores(exponents, self._y)
-        return scores
-
-    def _logs(self, scores: Floats) -> Floats:
-        scores -= scores.max(axis=1, keepdims=True)
-        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    def _scores(self, found: Weighed) -> Floats:
+        """Return the scores but for the prior and the words."""
+        scores = np.tile(found.constants, (len(self._w), 1))
+        if len(found.columns):
+            scores += np.einsum("nkc,k->nc", self._gaps, found.columns)
         return scores
 
     def _parts(self, unknowns: Floats) -> Weighed:
         constants, columns, *words = np.split(unknowns, self._cuts)
         return Weighed(constants, columns, words)
 
-    def _slope(self, rest: Floats, unknowns: Floats, texts: Sequence[_Text]) -> Floats:
+    def _slope(self, rest: Array, of_words: Floats, unknowns: Floats) -> Floats:
         """Return the slope, `rest` being that of the loss with the scores."""
-        slopes = [rest.sum(axis=0), np.einsum("nkc,nc->k", self._gaps, rest)]
-        slopes += [text.slope(rest, self._y) for text in texts]
+        slopes = rest.sum(axis=0), np.einsum("nkc,nc->k", self._gaps, rest), of_words
         return np.concatenate(slopes) + self._pull(unknowns)
 
     def _pull(self, unknowns: Floats) -> Floats:
@@ -230,28 +225,30 @@ class WordProblem:
 
     def _objective(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return what is minimised, its slope, and the posterior of each row."""
-        logs = self._logs(self._scores(self._parts(unknowns), self._texts) + self._prior)
-        here = np.arange(len(self._y))
-        value = -float(self._w @ logs[here, self._y])
-        posterior = np.exp(logs)
-        rest = posterior * self._w[:, None]
-        rest[here, self._y] -= self._w
+        found, w = self._parts(unknowns), self._w
+        posterior = self._scores(found) + self._prior
+        exponents = np.concatenate(found.words)
+        value, of_words = self._bags.slopes(self._y, w, exponents, posterior)
+        rest = posterior * w[:, None]
+        rest[np.arange(len(w)), self._y] -= w
         value += 0.5 * float(unknowns @ self._pull(unknowns))
-        return value, self._slope(rest, unknowns, self._texts), posterior
+        return value, self._slope(rest, of_words, unknowns), posterior
 
     def _step(self, slope: Floats, posterior: Floats, free: Mask) -> Floats:
         """Return about Newton's step of the unknowns that are free, by conjugate gradients.
 
         They start from what would be the step if each bent the loss by itself.
         """
-        p, w = posterior, self._w[:, None]
-        spread = p * (1.0 - p) * w
+        w, p = self._w, np.where(posterior > LITTLE, posterior, 0.0)
+        p /= np.maximum(p.sum(axis=1, keepdims=True), LITTLE)
+        spread = p * (1.0 - p) * w[:, None]
         of_columns = np.einsum("nkc,nc->k", self._gaps**2, spread)
+        p = p.astype(np.float32)
         bends = np.concatenate(
             [
                 spread.sum(axis=0) + self._pulls.mean,
                 of_columns,
-                *(text.bends(spread) for text in self._quick),
+                self._quick.bends(self._y, w, p),
             ]
         )
         bends[p.shape[1] :] += self._strength[self._group]
@@ -272,9 +269,10 @@ class WordProblem:
         towards, left = scaled, float(rest @ scaled)
         enough = LEFT_OVER**2 * left
         for _ in range(PRODUCTS):
-            scores = self._scores(self._parts(towards), self._quick)
-            scores -= (p * scores).sum(axis=1, keepdims=True)
-            product = np.where(free, self._slope(p * scores * w, towards, self._quick), 0.0)
+            parts = self._parts(towards)
+            rest_of = self._scores(parts).astype(np.float32)
+            of_words = self._quick.curves(self._y, w, np.concatenate(parts.words), p, rest_of)
+            product = np.where(free, self._slope(rest_of, of_words, towards), 0.0)
             size = left / max(float(towards @ product), TINY)
             step += size * towards
             rest = rest - size * product
@@ -292,7 +290,7 @@ class WordProblem:
         """
         with threadpool_limits(1, "blas"):  # whose threads take longer to wake than these sums
             # how far to go need not be known as exactly as where from
-            self._quick = [text.in_single_precision() for text in self._texts]
+            self._quick = self._bags.in_single_precision()
             return self._parts(self._solved(start, small))
 
     def _solved(self, start: Weighed | None, small: float) -> Floats:

@@ -41,6 +41,15 @@ const FORMS = {
     const at = term.log ? Math.log(finite(x)) : finite(x);
     return term.mean.map((mean, c) => term.height[c] - ((at - mean) * term.scale[c]) ** 2);
   },
+  "joint quadratic"(term, values) {
+    if (values.some(isMissing)) return undefined;
+    const far = term.farthest;
+    const x = values.map((value, k) =>
+      Math.min(Math.max((finite(value) - term.centre[k]) / term.scale[k], -far), far));
+    const along = (line) => line.reduce((sum, weight, k) => sum + weight * x[k], 0);
+    return term.base.map(
+      (base, c) => base + along(term.lines[c]) - along(term.curves[c].map(along)));
+  },
   linear(term, x) {
     const value = finite(x);
     if (value < 0) throw new RangeError(`${x} is negative, which no count is`);
@@ -127,10 +136,11 @@ export function terms(model, record) {
     if (!known.has(name)) throw new RangeError(`there is no column ${JSON.stringify(name)}`);
   return model.columns.map(({ reads, exponent, term }) => {
     const values = reads.map((name) => (Object.hasOwn(record, name) ? record[name] : null));
-    const cells = term.form === "cells"; // which may count a missing value, too
-    if (!cells && isMissing(values[0])) return model.classes.map(() => 0);
+    const several = term.form === "cells" || term.form === "joint quadratic";
+    // cells may count a missing value, too
+    if (!several && isMissing(values[0])) return model.classes.map(() => 0);
     try {
-      const logs = FORMS[term.form](term, cells ? values : values[0]);
+      const logs = FORMS[term.form](term, several ? values : values[0]);
       return logs ? logs.map((log) => times(exponent, log)) : model.classes.map(() => 0);
     } catch (error) {
       error.message = `column ${reads.map((name) => JSON.stringify(name))}: ${error.message}`;

@@ -46,9 +46,8 @@ from tallybayes.workflows.planning import (
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 FEW_ALPHAS = (0.1, 1.0, 10.0)
 TRAINED_ON = (
-    "the model has learned from these very rows, so their scores flatter it; judge it by rows that "
-    "it has not seen, or the way it was made by evaluating the data with a target, in folds or "
-    "with each row left out"
+    "the model has learned from these very rows, so their scores flatter it; judge it by other "
+    "rows, or the way it was made: tallybayes evaluate DATA --target NAME holds rows out in turn"
 )
 LEFT_OUT_INSTEAD = (
     "the model has learned from these very rows, so each is judged by the model of all others"

@@ -26,6 +26,7 @@ from tallybayes.model.first_rows import (
 )
 from tallybayes.model.plans import CountPlan, columns_of, type_to_read
 from tallybayes.model.specification import ModelSpec
+from tallybayes.rendering.words import Target, labels_of
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.columns import ColumnType
@@ -170,7 +171,7 @@ def estimator_of(spec: ModelSpec) -> Any:
     from tallybayes.estimators import NaiveBayes, SemiNaiveBayes
 
     more: dict[str, Any] = {"alpha": spec.alpha, "unseen": spec.unseen, "positive": spec.positive}
-    more |= {"prior": spec.stated_prior}
+    more |= {"prior": spec.stated_prior, "labels": spec.labels}
     if not spec.plain:
         return SemiNaiveBayes(spec.declared, joints=spec.joints, **more)
     return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
@@ -179,6 +180,7 @@ def estimator_of(spec: ModelSpec) -> Any:
 def with_target(estimator: Any, target: str) -> Fitted:
     """Return what an estimator has fitted, with the name of what it predicts."""
     fitted: Fitted = estimator.fitted_
+    target = Target.of(target, labels_of(fitted.tally.schema.target))
     schema = replace(fitted.tally.schema, target=target)
     return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
 

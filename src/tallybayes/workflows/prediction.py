@@ -37,10 +37,11 @@ class Predicted(Outcome):
     rows: int
     classes: tuple[tuple[Label, int], ...]
     columns: tuple[str, ...]
+    target: str = PREDICTION
 
     def document(self) -> Iterator[Part]:
         """Say how many rows were given which class."""
-        yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes, PREDICTION)}"
+        yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes, self.target)}"
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
@@ -106,7 +107,8 @@ def predict(
     rows = open_rows(data, read)
     fitted = stored.fitted if use is None else use.used_on(stored.fitted)
     plan = PredictPlan.of(fitted, rows.names if keep is None else keep, proba)
-    refuse_lacking((*plan.model.schema.inputs, *plan.keep), rows.names, rows.files[0])
+    for wanted in (plan.model.schema.inputs, plan.keep):
+        refuse_lacking(wanted, rows.names, rows.files[0])
     passing: dict[str, ColumnType] = dict.fromkeys(plan.keep, "text")
     if not (rows.types_guessed and written.types_guessed):  # otherwise 007 stays 007
         passing |= plain_types(rows.sample.select(list(plan.keep)).schema)
@@ -133,4 +135,5 @@ def predict(
             writer.write(work(rows.sample.slice(0, 0))[0])
     classes = tuple((label, often[label]) for label in plan.model.classes)
     columns = (*plan.keep, *plan.added)
-    return Predicted(stream.rejected, time.perf_counter() - start, n_rows, classes, columns)
+    target, seconds = plan.model.schema.target, time.perf_counter() - start
+    return Predicted(stream.rejected, seconds, n_rows, classes, columns, target)

@@ -15,6 +15,7 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Heading, Part
+from tallybayes.rendering.words import Target
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.evaluation import leave_out
@@ -105,6 +106,7 @@ def train(
     found: Predictions | str | None = ""
     with about(rows):
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
+    target = Target.of(target, spec.labels)
     if spec.needs_all_rows:
         X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read)
         fitted = with_target(estimator_of(spec).fit(X, y, sample_weight=weights), target)

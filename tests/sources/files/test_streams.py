@@ -55,7 +55,7 @@ def test_results_come_in_the_order_of_the_rows_whatever_thread_is_first(path, n)
     def work(table):
         first = numbers(table)[0]
         if n > 1 and first == 0:  # the first chunk waits for one that comes after it
-            assert later.wait(30)
+            assert later.wait(240)
         elif first > 0:
             later.set()
         return numbers(table)

@@ -102,10 +102,10 @@ SHOW = (
     tallybayes explain loan.tally --set income=120 --show counterfactuals --keep status
 """,
     options.MODEL,
-    argument("data", options.PLACE, "Rows to take one from, with --row.", nargs=-1),
+    argument("data", options.PLACE, "Rows to take one from: the first, or see --row.", nargs=-1),
     option("--set values", ["NAME=VALUE"], "The value of a column; columns not set are missing."),
     option("--record", "JSON", "All values, as a JSON object."),
-    option("--row", click.IntRange(min=1), "The number of a row of the data."),
+    option("--row", click.IntRange(min=1), "The number of a row of the data, if not the first."),
     option("--show", (EVIDENCE, PARTS, WORKING, CHANGES), SHOW, default=EVIDENCE),
     option("--for one", "CLASS", "The class it speaks for.", section=SECTION[EVIDENCE]),
     option("--against other", "CLASS", "The class it speaks against.", section=SECTION[EVIDENCE]),
@@ -134,20 +134,30 @@ def explain(
         if name != how["show"]:
             refuse(f"Say --show {name}, or leave out", section)
     if sum((bool(values), record is not None, bool(data))) != 1:
-        raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
-    if bool(data) != (row is not None):
-        raise click.UsageError("DATA and --row go together: which row of which data.")
+        raise click.UsageError("Give one record: with --set, with --record, or as a row of DATA.")
+    if row is not None and not data:
+        raise click.UsageError("Say which data --row is a row of.")
     typed = options.pairs(values, "--set") if record is None else _record(record)
     stored = load_model(model, data)
-    given = record_in(stored, list(data), row, read=read) if row else record_of(stored, typed)
+    given = record_in(stored, [*data], row or 1, read=read) if data else record_of(stored, typed)
     session.show(explained(stored, given, **how))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its names and values; a name that is there twice is refused."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"The record names {twice!r} twice; give it one value.")
+    return found
 
 
 def _record(text: str) -> dict[str, Any]:
     """Read a record that was typed as JSON."""
     example = """write for example '{"income": 120, "status": "Married"}'."""
     try:
-        record = json.loads(text)
+        record = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"The record is no JSON ({error}); {example}") from None
     if not isinstance(record, dict):
