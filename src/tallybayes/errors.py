@@ -139,12 +139,18 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     'did you mean 2, without quotes?'
     """
     named = {str(each): each for each in known}
-    names = list(named)
-    close = get_close_matches(str(name), names, n=1)
-    if close:
-        if close[0] == str(name) and not isinstance(named[close[0]], str):
-            return f"did you mean {close[0]}, without quotes?"
-        return f"did you mean {close[0]!r}?"
-    values = [named[each] for each in names[:8]]
+    values = list(named.values())[:8]
     shown = ", ".join(repr(each) if isinstance(each, str) else str(each) for each in values)
-    return f"known: {shown or 'none'}{', ...' if len(names) > 8 else ''}"
+    return likeness(name, named.values()) or (
+        f"known: {shown or 'none'}{', ...' if len(named) > 8 else ''}"
+    )
+
+
+def likeness(name: object, known: Iterable[object]) -> str:
+    """Return a hint that names the closest known name, or nothing where none is close."""
+    named = {str(each): each for each in known}
+    for close in get_close_matches(str(name), list(named), n=1):
+        if close == str(name) and not isinstance(named[close], str):
+            return f"did you mean {close}, without quotes?"
+        return f"did you mean {close!r}?"
+    return ""

@@ -193,7 +193,7 @@ def test_the_summary_of_many_columns_and_classes_is_short():
     text = NaiveBayes().fit(X, y).summary()
     assert len(text.splitlines()) < 60
     assert "150 more" in text
-    assert "..." in text.splitlines()[0]
+    assert text.splitlines()[0].endswith("and 30 classes more")
 
 
 def test_a_notebook_shows_the_families_and_is_safe_from_names(model):

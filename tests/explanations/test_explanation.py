@@ -35,6 +35,7 @@ MISSING, NEVER = "missing", "no value of it was counted"
         (NUMBERS, None, None, MISSING),
         (NUMBERS, None, np.float32("nan"), MISSING),
         (["red", "green", "red"], None, "blue", "never seen before"),
+        (["red", "green", "red"], None, "geen", "never seen before; did you mean 'green'?"),
         ([3.0, 3.0, 3.0], None, 4.0, "the same in every row that was counted"),
         (NUMBERS, tb.LogNormal(), 0.0, "not above 0, so it has no logarithm"),
         (NUMBERS, tb.LogNormal(), -3, "not above 0, so it has no logarithm"),

@@ -391,7 +391,8 @@ def test_a_calibrated_model_says_that_rows_it_has_learned_from_flatter_it():
     y = np.repeat(["a", "b"], 30)
     X = {"p": rng.normal(y == "b")}
     report = tb.NaiveBayes(calibration="temperature").fit(X, y).report(X, y)
-    assert "their scores flatter it" in read(report).text
+    assert "their scores flatter it" in (text := read(report).text)
+    assert "cross_val(X, y, folds=10), or tallybayes evaluate DATA --target NAME --folds 10" in text
 
 
 def test_no_lock_is_held_while_examples_are_worked_out(monkeypatch):

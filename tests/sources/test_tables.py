@@ -65,6 +65,7 @@ UNREADABLE = {
     "not UTF-8": (lambda: tb.Tally.of({"c": NOT_UTF8}, [0, 1]), "'c' holds text that is not"),
     "a table of it": (lambda: tb.Tally.of(pa.table({"c": NOT_UTF8}), [0, 1]), "'c' holds text"),
     "labels of it": (lambda: tb.Tally.of({"c": [1.0, 2.0]}, NOT_UTF8), "y cannot be read"),
+    "labels of rows": (lambda: tb.NaiveBayes().fit([[1.0], [2.0]], NOT_UTF8), "y cannot be read"),
 }
 
 

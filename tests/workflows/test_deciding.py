@@ -12,7 +12,7 @@ from tallybayes.metrics.decisions import Threshold
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load, save
 from tallybayes.service.answers import of_columns, of_records
-from tallybayes.workflows import compare, evaluate, predict, train, tune_spec, update
+from tallybayes.workflows import evaluate, predict, train, tune_spec, update
 
 RNG = np.random.default_rng(8)
 N = 400
@@ -138,10 +138,8 @@ def test_what_does_not_fit_the_model_is_refused(best, use, said, tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_comparing_and_tuning_take_no_rule():
+def test_tuning_takes_no_rule():
     spec = ModelSpec(plain=True, threshold=0.3)
-    with pytest.raises(tb.TallyBayesError, match="change what is said, not the model"):
-        compare({"a": spec, "b": PLAIN}, FRAME, "bad")
     with pytest.raises(tb.TallyBayesError, match="change what is said, not the model"):
         tune_spec(FRAME, "bad", spec)
 

@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 
 from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.labels import unmasked
+from tallybayes.sources.labels import as_vector, unmasked
 from tallybayes.sources.weights import weights_of
 
 # what a parameter must be, in words that end "must be ...", and whether a value is that
@@ -151,7 +151,7 @@ def named_labels(estimator: Any, y: Any, n_rows: int) -> Array:
     if isinstance(y, str):
         raise TallyBayesError(f"y is the text {y!r}; give the labels, one a row: df[{y!r}], say")
     y = _as_numpy(y)
-    numbers: Any = np.asarray(y) if hasattr(y, "to_numpy") else y
+    numbers: Any = as_vector(y, "y") if hasattr(y, "to_numpy") else y
     if isinstance(y, list) and any(type(label) is float for label in y):
         with suppress(TypeError, ValueError):  # of which others have more to say
             numbers = np.array([np.nan if label is None else label for label in y], np.float64)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallybayes.arrays import Array, Floats, Mask
 from tallybayes.batches import Block, Coded, coded_by_value
-from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.errors import TallyBayesError, did_you_mean, likeness, number
 from tallybayes.families.parameters import (
     NEVER_COUNTED,
     NEVER_SEEN,
@@ -36,6 +36,7 @@ from tallybayes.tallies import Codes
 Unseen = Literal["ignore", "smooth", "error"]
 Layout = tuple[Array, Array, Array, Array, Array]
 ANY_OTHER = "any other value"  # what a p by value does not know, where unseen ones are smoothed
+MOST_NAMES = 1_000  # among which a misspelt one is sought
 NARROW = 65_536  # places in a table of integers that are always affordable
 
 
@@ -292,7 +293,7 @@ class CategoricalParameters(Parameters):
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""
         ignored = self.unseen == "ignore" and self.place(unit, value) is None
-        return self.silence(unit) or (NEVER_SEEN if ignored else None)
+        return self.silence(unit) or (self._never_seen(unit, value) if ignored else None)
 
     def places(self, block: Block) -> NDArray[np.int64]:
         """Return the places of values among those of their columns; -1 where missing or unseen."""
@@ -305,7 +306,14 @@ class CategoricalParameters(Parameters):
 
     def detail(self, unit: int, value: Any) -> str:
         """Say so if a value was never seen."""
-        return "" if self.place(unit, value) is not None else f"{NEVER_SEEN}, smoothed"
+        known = self.place(unit, value) is not None
+        return "" if known else self._never_seen(unit, value, ", smoothed")
+
+    def _never_seen(self, unit: int, value: Any, how: str = "") -> str:
+        """Say so of a value, with the one of text that it may be a slip of the pen for."""
+        names = self.labels[unit] if isinstance(value, str) else ()
+        hint = likeness(value, names) if len(names) <= MOST_NAMES else ""
+        return f"{NEVER_SEEN}{how}{hint and '; ' + hint}"
 
     def entries(self) -> Entries:
         """Return the values of all columns."""

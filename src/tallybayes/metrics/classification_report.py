@@ -32,6 +32,7 @@ from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import class_label, class_quoted, counted, score
 from tallybayes.sources.labels import Label
 
+BY_FOLDS = "cross_val(X, y, folds=10), or tallybayes evaluate DATA --target NAME --folds 10"
 MOST_OF_ONE_CLASS = 0.8
 
 
@@ -248,10 +249,7 @@ def _remarks(
         why = "in leave-one-out each row is scored by a model of its own, and ranking such scores"
         if found.ranking is None:
             what = "left out"
-            why += (
-                " together is biased; use folds: cross_val(X, y, folds=10), or tallybayes evaluate "
-                "DATA --target NAME --folds 10"
-            )
+            why += f" together is biased; use folds: {BY_FOLDS}"
         else:
             what = f"those of {counted(sum(1 for _ in found.ranking.folds()), 'fold')}, on average"
             why += " together would be biased"

@@ -17,6 +17,7 @@ from tallybayes.explanations import counterfactuals, explain
 from tallybayes.explanations.explanation import Record, plain_value, record_in
 from tallybayes.explanations.working import working
 from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
+from tallybayes.metrics.classification_report import BY_FOLDS
 from tallybayes.metrics.intervals import Interval
 from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
@@ -50,8 +51,8 @@ CHANGES = 5
 STEPS = 240  # factors times classes, whose working is shown
 SIZE, SMALL = (6.6, 4.6), (6.4, 3.8)  # inches, of pictures that stand beside each other
 LEARNED = (
-    "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
-    "cross_val() or train_test_split()"
+    "the model has learned from these very rows, so their scores flatter it; judge it by other "
+    f"rows, or the way it was made by rows that are held out: {BY_FOLDS}"
 )
 MEANINGS = {
     "accuracy": "share of rows that were right",

@@ -6,6 +6,7 @@ are gone through line by line.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -36,6 +37,7 @@ from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_enc
 DEEPEST = 200  # brackets within each other that need no second look
 _NO_RECORD = re.compile(rb"(?:^|[\r\n}])\s*null")
 _RAW = msgspec.json.Decoder(msgspec.Raw)
+_RECORDS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class JsonFile:
@@ -58,10 +60,12 @@ class JsonFile:
 
     def _as_lines(self, data: bytes) -> bytes:
         self._check_encoding(data)
-        records = _loaded(data)
-        if isinstance(records, Exception):
-            raise TallyBayesError(f"{self._file} is not valid JSON: {records}")
-        return msgspec.json.Encoder().encode_lines(records)
+        try:
+            records = _RECORDS.decode(data)
+        except (ValueError, RecursionError) as error:
+            raise TallyBayesError(f"{self._file} is not valid JSON: {error}") from None
+        # in JSON a break is never part of a value
+        return b"\n".join(b" ".join(bytes(record).splitlines()) for record in records)
 
     def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the file."""
@@ -146,6 +150,8 @@ class JsonFile:
         for row, line in enumerate(lines):
             record = _loaded(line)
             column, why = _fault(record, types)
+            if not why and (column := _named_twice(line, record, types)):
+                why = "it is there twice; give it one value"
             if why:
                 bad.append(BadRow(row, column, why))
             else:
@@ -183,6 +189,17 @@ def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
         if value is not None and not _fits(value, type_):
             return name, f"{shortened(repr(value))} is not {TYPE_NAMES[type_]}"
     return None, ""
+
+
+def _named_twice(line: bytes, record: dict[str, Any], types: ColumnTypes) -> str | None:
+    """Return a column that a record names twice, which Arrow refuses and msgspec lets pass."""
+    if line.count(b":") <= len(record):
+        return None
+    try:
+        names = [name for name, _ in json.loads(line, object_pairs_hook=list)]
+    except (ValueError, RecursionError):
+        return None
+    return next((name for name in types if names.count(name) > 1), None)
 
 
 def _held(value: Any, type_: ColumnType) -> Any:

@@ -22,7 +22,7 @@ from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import PLAIN, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
-from tallybayes.report.contents import same_rows
+from tallybayes.report.contents import LEARNED, same_rows
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows, refuse_lacking
 from tallybayes.sources.rows import Rows, open_rows
@@ -45,10 +45,6 @@ from tallybayes.workflows.planning import (
 
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 FEW_ALPHAS = (0.1, 1.0, 10.0)
-TRAINED_ON = (
-    "the model has learned from these very rows, so their scores flatter it; judge it by other "
-    "rows, or the way it was made: tallybayes evaluate DATA --target NAME holds rows out in turn"
-)
 LEFT_OUT_INSTEAD = (
     "the model has learned from these very rows, so each is judged by the model of all others"
 )
@@ -123,7 +119,7 @@ def _if_learned(
         if isinstance(left_out, Predictions):
             notes = (LEFT_OUT_INSTEAD, *seen.notes, *left_out.notes)
             return replace(left_out, training=lambda: flattered, notes=notes)
-    return replace(flattered, notes=(TRAINED_ON, *seen.notes))
+    return replace(flattered, notes=(LEARNED, *seen.notes))
 
 
 def evaluate(

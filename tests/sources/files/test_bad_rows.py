@@ -281,6 +281,26 @@ def test_a_line_that_is_no_record_is_a_bad_row(tmp_path, odd):
             of_json(tmp_path, lines, ReadOptions())
 
 
+TWICE = ['{"n": 1, "c": "a", "y": "p", "n": 2}', '{"n": null, "n": 1, "y": "p"}',
+         '{"n": 1, "y": "p", "y": "p"}']  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", TWICE)
+def test_a_record_that_names_a_column_twice_is_a_bad_row(tmp_path, odd):
+    for place in (0, 7, len(LINES_OF_JSON)):
+        lines = [*LINES_OF_JSON[:place], odd, *LINES_OF_JSON[place:]]
+        found = of_json(tmp_path, lines)
+        assert found.rejected.count == 1
+        assert found.stored.fitted.tally.rows.sum() == len(LINES_OF_JSON)
+        for text in ("\n".join(lines), f"[{', '.join(lines)}]".replace(",", ",\n\r\n")):
+            (tmp_path / "b.jsonl").write_text(text)
+            with pytest.raises(tb.TallyBayesError, match=f"row {place + 1}, column '.': it is th"):
+                train(tmp_path / "b.jsonl", "y")
+    # no colon of a text, and no column of a record within it, is one
+    fine = '{"n": 1, "c": "\\"n\\": 2", "y": "p", "z": {"n": 2, "y": "q"}}'
+    assert not of_json(tmp_path, [*LINES_OF_JSON, fine, "null"]).rejected.count > 1
+
+
 def test_a_record_that_is_broken_into_lines_is_none_wherever_a_block_ends(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text(
