@@ -219,7 +219,7 @@ class Schema(Stated):
             reasons.setdefault(name, reason)
         both = Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
         both = both._with_dates((*self.dates, *other.dates))
-        return both._with_extras((*self._extras(), *other._extras()))
+        return both._with_extras((*self.extras(), *other.extras()))
 
     def without(self, names: Collection[str]) -> Schema:
         """Return the schema without some columns."""
@@ -227,7 +227,7 @@ class Schema(Stated):
         columns, kinds, reasons = ([column[k] for column in kept] for k in range(3))
         fewer = Schema.of(columns, kinds, reasons, self.target)._with_dates(self.dates)
         return fewer._with_extras(
-            [(kind, unit) for kind, unit in self._extras() if not set(unit) & set(names)]
+            [(kind, unit) for kind, unit in self.extras() if not set(unit) & set(names)]
         )
 
     def _with_dates(self, dates: Collection[tuple[str, str]]) -> Schema:
@@ -250,7 +250,7 @@ class Schema(Stated):
         """Return a record in which dates are the parts that are counted."""
         return laid_out_record(record, self.dates, self.places) if self.dates else record
 
-    def _extras(self) -> Iterator[tuple[Kind, tuple[str, ...]]]:
+    def extras(self) -> Iterator[tuple[Kind, tuple[str, ...]]]:
         """Go through the units of the extra groups: their kind, and the names of their columns."""
         for group in self.extra:
             for unit in range(len(group)):

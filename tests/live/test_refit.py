@@ -1,6 +1,7 @@
 """Weights are fitted again on stored events, while scores go on."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from live.streams import FIRST, rows, tally_of, told
 from tallybayes import SemiNaiveBayes, TallyBayesError
 from tallybayes.live import LiveModel, LiveOptions
+from tallybayes.live.entries import Learn
+from tallybayes.live.refit import refitted
 from tallybayes.model import Fitted, Recipe
 from tallybayes.modelfile import Provenance, Stored, load
 from tallybayes.sources import as_source
@@ -71,6 +74,56 @@ def test_weighed_evidence_is_weighed_anew_in_the_views_that_are_counted(store, t
     assert found.exponents["a x b"] == pytest.approx(before.exponents["a x b"], rel=0.2)
     for record, label in zip(records[:20], labels, strict=False):
         assert live.score(record)[label] > 0.9
+
+
+def with_views(n=1_000, seed=0):
+    """Draw records whose columns have views of every kind, joints, and one that says too much."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    turn = np.where(y, 0.9, -0.9)
+    a = rng.normal(size=n)
+    b = turn * a + 0.4 * rng.normal(size=n)
+    c = rng.gamma(1.0 + y, size=n)
+    mostly = np.where(rng.random(n) < 0.7, 0.0, rng.normal(y, 1.0))
+    gaps = np.where(rng.random(n) < 0.2 + 0.2 * y, np.nan, rng.normal(size=n))
+    left, right = rng.integers(0, 3, (2, n))
+    right = np.where(y == 1, left, right)
+    hidden = rng.normal(size=n)
+    words = np.array(["r", "g", "b"])
+    table = {
+        "a": a, "b": b, "c": c, "mostly": mostly, "gaps": gaps, "noise": rng.normal(size=n),
+        "over": 1.5 * y + hidden, "under": 0.4 * y + hidden + 0.3 * rng.normal(size=n),
+        "left": words[left], "right": words[right],
+    }  # fmt: skip
+    return table, np.array(["no", "yes"])[y]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"joints": None},
+        {"joints": None, "views": None},
+        {"joints": [("left", "right"), ("a", "b", "c", "noise")], "views": ["smooth"]},
+    ],
+    ids=str,
+)
+def test_weights_fitted_again_on_the_same_rows_are_those_of_the_fit(asked):
+    table, y = with_views()
+    model = SemiNaiveBayes(**asked).fit(table, y)
+    before = model.calibration_
+    columns = {name: np.where(x == x, x, None).tolist() for name, x in table.items()}
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    entries = [Learn(record, label) for record, label in zip(records, y.tolist(), strict=True)]
+    found = refitted(model.fitted_, entries).calibration
+    assert (found.how, found.rows, found.uncounted) == ("evidence", 1_000, before.uncounted)
+    assert found.exponents == pytest.approx(before.exponents, rel=1e-3, abs=1e-4)
+    assert found.constants == pytest.approx(before.constants, rel=1e-3, abs=1e-4)
+    assert found.loss_before == pytest.approx(before.loss_before, rel=1e-6)
+    if asked == {"joints": None}:
+        assert "under in smooth parts" in before.uncounted
+    again = refitted(replace(model.fitted_, recipe=refitted(model.fitted_, entries)), entries)
+    assert again.calibration.exponents == pytest.approx(found.exponents, rel=1e-3, abs=1e-4)
 
 
 def test_a_refit_in_the_background_does_not_stop_scores(loans):

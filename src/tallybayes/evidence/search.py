@@ -23,7 +23,15 @@ import numpy as np
 from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.evidence.weights import JOINT, TINY, EvidenceProblem, EvidenceWeights
+from tallybayes.evidence.weights import (
+    JOINT,
+    TINY,
+    WIDTHS,
+    EvidenceProblem,
+    EvidenceWeights,
+    View,
+    drawn_to_nothing,
+)
 from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.families.joint_gaussian import JointGaussian
@@ -50,7 +58,6 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import ProgressLine, progress
 
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
-View = Literal["supervised", "smooth", "smoother", "missing"]
 Views = Literal["auto"] | Sequence[View] | None
 
 MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
@@ -62,7 +69,6 @@ MOST_PAIRED = 100  # columns: those that tell most by themselves
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
 ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
-WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times n^(-1/5)
 VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
 MOSTLY = 0.5  # share of a column's numbers that are the same, of which no bell curve is drawn
 LEAST_GAIN = 4.0  # nats, of a joint
@@ -230,7 +236,8 @@ class _Search:
         self.gains: dict[str, float] = {}
         self.stated = False  # that there are joints
         self.curves: list[tuple[tuple[str, ...], Scatter]] = []
-        data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
+        viewed = _with_units(schema, self.units)
+        data = LabelledRows.of(source, viewed, y, w)
         together = len(schema.names) > MOST_WEIGHED
         closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)), together=together)
         if closed is None:
@@ -240,12 +247,12 @@ class _Search:
         self._codes.clear()
         self.classes, self.y, self.w = terms.classes, terms.y[self.rows], terms.w[self.rows]
         self.names = [TOGETHER] if together else list(terms.names)
-        # the curve of numbers that have smooth views has to earn its weight, as joints have
-        smooth = [names[0] for names, parts in self.units if parts[0].smooth]
-        # and that of numbers most of which are the same rules out what differs from them
-        same = [name for name in smooth if self._mostly_same(name)]
         some = terms.terms[self.rows], terms.log_prior[self.rows]
-        drawn, silent = np.isin(self.names, smooth), np.isin(self.names, same)
+        drawn = drawn_to_nothing(viewed, self.names)
+        # a curve of numbers most of which are the same rules out what differs from them
+        silent = np.array(
+            [d and self._mostly_same(n) for n, d in zip(self.names, drawn, strict=True)], bool
+        )
         self.problem = EvidenceProblem(*some, self.y, self.w, drawn, silent)
         self.found = self.problem.solved()
 
@@ -266,6 +273,8 @@ class _Search:
 
     def _mostly_same(self, name: str) -> bool:
         """Tell whether most of a column's numbers are the same."""
+        if name not in self.numbers:
+            return False
         x = self.numbers[name][self.counted]
         _, counts = np.unique(x[~np.isnan(x)], return_counts=True)
         return bool(counts.max(initial=0) > MOSTLY * counts.sum())
@@ -474,7 +483,9 @@ class _Search:
         proba = self.problem.left_out(self.found)
         of_row = np.arange(len(self.y)), self.y
         better = self.w * np.log(np.maximum(naive[of_row], TINY) / np.maximum(proba[of_row], TINY))
+        naively = False
         if not self.stated and better.sum() > better.std() * math.sqrt(len(better)):
+            naively = True
             self.found = EvidenceWeights(own, np.zeros(len(self.classes)), plain.loss)
             proba = naive
         fitted = Predictions(
@@ -485,6 +496,7 @@ class _Search:
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
         dropped = {_title(unit) for unit in self.units if unit not in kept}
+        single = {_title(unit) for unit in self.units if len(unit[0]) == 1}
         curves = [curve for curve in self.curves if weights[_called(curve)] > LEAST_WEIGHT]
         dropped |= {_called(curve) for curve in self.curves if curve not in curves}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
@@ -500,6 +512,9 @@ class _Search:
             rows=len(self.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
             gains=gains,
+            uncounted=()
+            if naively
+            else tuple(name for name in self.names if name in dropped & single),
         )
         schema = _with_units(self.schema, kept)
         for names, kind in curves:

@@ -14,18 +14,24 @@ method on the weights that are not held at 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tallybayes.arrays import Floats, Integers, Mask
 from tallybayes.kernels.threads import over_rows
+from tallybayes.kinds import GAPS, Joint, Part
+from tallybayes.schema import Schema
 from tallybayes.validation.progress import ProgressLine
 
+View = Literal["supervised", "smooth", "smoother", "missing"]
+
+WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times n^(-1/5)
 SINGLE, JOINT, CLASS = 10.0, 20.0, 1.0  # how strongly weights are drawn
 START = 0.25
 STEPS = 60
@@ -53,6 +59,35 @@ def _gaps(terms: Floats) -> Floats:
     return gaps.transpose(2, 0, 1)
 
 
+def drawn_to_nothing(schema: Schema, names: Sequence[str]) -> Mask:
+    """Tell which terms are drawn to nothing; the others are drawn to their common mean.
+
+    To nothing are terms of several columns, and the curve of a column that has smooth views too,
+    which has to earn its weight. Views are terms of single columns, as the columns are.
+
+    Parameters
+    ----------
+    schema
+        The columns, and what else is counted of them.
+    names
+        What the terms are called, those of views that are not counted any more among them.
+    """
+    several = {kind.title(columns) for kind, columns in schema.extras() if len(columns) > 1}
+    there = set(names)
+
+    def earns(name: str) -> bool:
+        return name in several or (
+            name in schema.places and any(view_of(name, view) in there for view in WIDTHS)
+        )
+
+    return np.array([earns(name) for name in names], bool)
+
+
+def view_of(column: str, view: View) -> str:
+    """Return what the term of a view is called."""
+    return (GAPS if view == "missing" else Joint(((Part(name=f"{view} parts"),),))).title((column,))
+
+
 class Judged(NamedTuple):
     """How good some weights are, on the rows that they were fitted on, each left out."""
 
@@ -72,7 +107,7 @@ class EvidenceProblem:
     y, w
         The class and weight of each row.
     joint
-        Which terms are drawn to nothing: joint ones.
+        Which terms are drawn to nothing: see `drawn_to_nothing`.
     silent
         Which terms have no weight, whatever they would gain.
     """

@@ -46,6 +46,7 @@ from tallybayes.kinds import Scatter
 from tallybayes.tallies.scatter import Scatters
 
 TINY = 1e-12
+MOST_AT_ONCE = 200_000  # multiplications: of more, the threads of BLAS wait for each other
 
 
 @register("", default_for=Scatter)
@@ -156,21 +157,30 @@ class JointNormalParameters(Parameters):
     used: NDArray[np.bool_]
 
     @cached_property
-    def _flat(self) -> tuple[Floats, Floats, Floats]:
-        """The same as a row of squares and products, of numbers, and of constants."""
+    def _lines(self) -> tuple[Floats, Floats]:
+        """What numbers are multiplied by, and what is added, where curves are about nothing."""
         lines = np.einsum("cij,cj->ci", self.curves, self.mean)
-        base = self.heights - np.einsum("ci,ci->c", lines, self.mean)
-        return np.concatenate(list(self.curves), axis=1), 2.0 * lines, base
+        return 2.0 * lines, self.heights - np.einsum("ci,ci->c", lines, self.mean)
 
     def log_prob(self, block: Block) -> Floats:
         """Return what the numbers say together, by row, unit (of which there is one) and class."""
         assert isinstance(block, np.ndarray)
         gaps = np.isnan(block[:, 0])
         x = np.where(gaps, 0.0, block[:, 0])
-        curves, lines, base = self._flat
-        both = (x @ curves).reshape(len(x), len(base), x.shape[1])
-        logs: Floats = base + x @ lines.T - np.einsum("ncj,nj->nc", both, x)
+        logs = np.empty((len(x), len(self.mean)))
+        size = max(1, MOST_AT_ONCE // x.shape[1] ** 2)
+        whole = len(x) - len(x) % size
+        for some, shape in ((slice(whole), (-1, size)), (slice(whole, None), (1, -1))):
+            logs[some] = self._of_blocks(x[some].reshape(*shape, x.shape[1]))
         return np.where(gaps.any(axis=1, keepdims=True), 0.0, logs)[:, None, :]
+
+    def _of_blocks(self, x: Floats) -> Floats:
+        """Return what rows in blocks say, by row and class."""
+        lines, base = self._lines
+        turned = x[:, None] @ self.curves
+        turned -= lines[:, None]
+        logs: Floats = base - np.einsum("bcnj,bnj->bnc", turned, x)
+        return logs.reshape(-1, len(base))
 
     def select(self, units: Sequence[int]) -> JointNormalParameters:
         """Return the parameters of the only unit."""
@@ -183,7 +193,7 @@ class JointNormalParameters(Parameters):
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores the numbers of one record."""
-        kind, (_, lines, base) = self.kind, self._flat
+        kind, (lines, base) = self.kind, self._lines
         parts = base.tolist(), lines.tolist(), self.curves.tolist()
         return JointQuadratic(kind.centre, kind.scale, kind.farthest, *parts)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.evidence import EvidenceProblem
+from tallybayes.evidence.weights import drawn_to_nothing
 from tallybayes.live.entries import Entry, Forget, Learn, written
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How as FittedHow
@@ -84,13 +85,19 @@ def _of_evidence(data: LabelledRows, recipe: Recipe, before: Calibration | None)
         raise no_closed_form("evidence")
     held, exact = closed
     some = np.flatnonzero(exact & (held.w > 0.0))
-    y, w = held.y[some], held.w[some]
-    joint = np.array([name not in data.schema.names for name in held.names], bool)
-    # beside views of a column, a curve of it that had no weight gets none
-    silent = np.array([before.exponents.get(name) == 0.0 for name in held.names]) & ~joint
-    problem = EvidenceProblem(held.terms[some], held.log_prior[some], y, w, joint, silent)
+    y, w, terms = held.y[some], held.w[some], held.terms[some]
+    # views that had no weight are in the mean that weights are drawn to, and say nothing
+    gone = [name for name in before.uncounted if name not in held.names]
+    terms = np.pad(terms, ((0, 0), (0, 0 if together else len(gone)), (0, 0)))
+    names = [""] if together else [*held.names, *gone]
+    earning = drawn_to_nothing(data.schema, names)
+    # as numbers of which most are the same, which had no curve beside their views, have none
+    had_none = np.array([before.exponents.get(name, 0.0) == 0.0 for name in names], bool)
+    columns = np.isin(names, [*data.schema.names])
+    silent = np.isin(names, gone) | (had_none & earning & columns)
+    problem = EvidenceProblem(terms, held.log_prior[some], y, w, earning, silent)
     weights = problem.solved()
-    own = problem.judged(np.where(joint, 0.0, 1.0))
+    own = problem.judged(np.ones(1) if together else columns.astype(np.float64))
     fitted = problem.judged(weights.weights, weights.constants)
     of_names = dict(zip(held.names, weights.weights.tolist(), strict=False))
     return Calibration(
@@ -104,4 +111,5 @@ def _of_evidence(data: LabelledRows, recipe: Recipe, before: Calibration | None)
         rows=len(some),
         constants=dict(zip(held.classes, weights.constants.tolist(), strict=True)),
         gains=before.gains,
+        uncounted=before.uncounted,
     )

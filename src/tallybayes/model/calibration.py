@@ -49,6 +49,9 @@ class Calibration(Value, frozen=True, eq=False):
         What each joint promised when it was chosen, in nats of log-loss of all rows.
     words
         The exponents of the words of each text; those that came later have the mean.
+    uncounted
+        Views of columns that were weighed and found to say nothing, so they are not counted; the
+        weights of columns are drawn to a mean which they are part of.
     """
 
     how: How
@@ -63,6 +66,7 @@ class Calibration(Value, frozen=True, eq=False):
     constants: Mapping[Any, float] = {}
     gains: Mapping[str, float] = {}
     words: Mapping[str, WordWeights] = {}
+    uncounted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for exponent in (*self.exponents.values(), self.default, self.prior):
