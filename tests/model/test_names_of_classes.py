@@ -115,3 +115,8 @@ def test_on_the_command_line(tmp_path, capsys, more):
     assert "'default'" in err
     assert main(["inspect", str(model), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["target"] == "BAD"
+    judged = ["evaluate", str(data), "-t", "BAD", "--folds", "3", *more]
+    assert main(judged) == 0
+    assert "those of BAD = 1" in capsys.readouterr().out
+    assert main([*judged, *names]) == 0
+    assert "those of class 'default'" in capsys.readouterr().out
