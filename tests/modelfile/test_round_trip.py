@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from msgspec import msgpack, structs
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save as safetensors_bytes
 
 import tallybayes as tb
 from laws.conftest import REGISTRY
@@ -28,6 +28,7 @@ from tallybayes.kinds import KINDS, Joint, Scatter
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.modelfile import Provenance, Stored, dump_bytes, load, save
+from tallybayes.tallies.container import FORMAT
 from test_imports import heavy_packages_after
 from validation.registry import EVERY_SETTING
 
@@ -232,6 +233,9 @@ def test_the_same_model_makes_the_same_file_which_others_can_look_into(tmp_path)
     tensors = load_file(tmp_path / "a.tally")
     assert tensors["rows"].tolist() == before.tally.rows.tolist()
     assert msgpack.decode(tensors["manifest"].tobytes())["tally"]["target"] == "cheat"
+    tensors["sha256"] = np.zeros(32, np.uint8)
+    theirs = safetensors_bytes(tensors, {"tallybayes": f"model file {FORMAT}"})
+    assert (tmp_path / "a.tally").read_bytes()[:-32] == theirs[:-32]
 
 
 def test_reading_a_small_model_loads_no_heavy_package(tmp_path):

@@ -265,6 +265,16 @@ def test_messages_alone_say_which_weights_they_get():
     assert made.noted["held_out"]["ham"] == 30
 
 
+def test_weights_are_below_0_only_where_there_is_enough_mail_of_each_kind():
+    for n_ham, some_are_below in ((99, False), (100, True)):
+        labels = ["ham"] * n_ham + ["spam"] * 110
+        columns = [features(Message(mail(label == "spam", k))) for k, label in enumerate(labels)]
+        made = MailFilter()
+        weigh(made, columns, labels)
+        found = made.fitted.recipe.calibration.words.values()
+        assert any(min(one.weights.values()) < 0.0 for one in found) == some_are_below
+
+
 def test_tokens_are_dropped_while_mail_is_learnt_when_they_are_too_many(monkeypatch):
     whole = taught(SORTED)
     monkeypatch.setattr("tallybayes.spam.mail_filter.MOST_TOKENS", 200)

@@ -290,7 +290,7 @@ class TokenTable:
             self.rules, columns, self.ham, self.spam, keys, hams, spams, weights, self.extra, used
         )
 
-    def parts(self, stamp: str = "") -> Iterator[bytes]:
+    def parts(self, stamp: str = "") -> Iterator[bytes | memoryview]:
         """Go through what a file of the table holds."""
         head = {
             "stamp": stamp,
@@ -303,7 +303,7 @@ class TokenTable:
         line = BEGINNING + json.dumps(head).encode()
         yield line + b" " * (-(len(line) + 1) % ALIGNED) + b"\n"
         for each in (self.keys, self.hams, self.spams, self.weights):
-            yield each.tobytes()
+            yield memoryview(each).cast("B")
 
     @classmethod
     def of_parts(cls, content: memoryview, stamp: str = "") -> TokenTable | None:

@@ -40,6 +40,7 @@ FEWEST = 20  # messages of each class from which on weights are fitted
 FOLDS = 4
 STEPS = 50
 GROWTH = 1.3  # times as much mail has come when tokens are weighed again
+ENOUGH = 100  # messages of each class from which on weights may be below 0
 # tokens of mail differ more than words of other texts, and come in company
 PULLS = Pulls(word=0.05, mean=2.0, least=-math.inf)
 
@@ -200,13 +201,15 @@ def weigh(
     so that all tokens keep the same.
     """
     y = np.array(labels)
-    if min((y == label).sum() for label in CLASSES) < FEWEST:
+    fewer = min((y == label).sum() for label in CLASSES)
+    if fewer < FEWEST:
         return None
-    calibration = calibrated(labelled(columns, y), recipe_of(None), "words", pulls=PULLS)
+    pulls = PULLS if fewer >= ENOUGH else PULLS._replace(least=0.0)
+    calibration = calibrated(labelled(columns, y), recipe_of(None), "words", pulls=pulls)
     some = np.arange(len(y))
     if len(y) > MOST_HELD_OUT:
         some = np.sort(np.random.default_rng(0).choice(len(y), MOST_HELD_OUT, replace=False))
-    held = held_out([columns[k] for k in some.tolist()], y[some])
+    held = held_out([columns[k] for k in some.tolist()], y[some], pulls)
     by, shift = scale(held)
     held = HeldOut(by * held.log_odds + shift, held.spam)
     signed = np.where(held.spam, held.log_odds, -held.log_odds)
@@ -216,7 +219,7 @@ def weigh(
     return held
 
 
-def held_out(columns: Sequence[Mapping[str, str]], y: NDArray[Any]) -> HeldOut:
+def held_out(columns: Sequence[Mapping[str, str]], y: NDArray[Any], pulls: Pulls) -> HeldOut:
     """Judge each message by a filter that was made of others."""
     spam, log_odds = y == SPAM, np.zeros(len(y))
     fold = np.empty(len(y), np.int64)  # each class is shared out evenly
@@ -228,7 +231,7 @@ def held_out(columns: Sequence[Mapping[str, str]], y: NDArray[Any]) -> HeldOut:
         data = labelled([columns[row] for row in rest], y[rest])
         with warnings.catch_warnings():  # which are about these folds only
             warnings.simplefilter("ignore", TallyBayesWarning)
-            calibration = calibrated(data, recipe_of(None), "words", pulls=PULLS)
+            calibration = calibrated(data, recipe_of(None), "words", pulls=pulls)
         model = recipe_of(calibration).model(data.tally())
         joint = model.joint_log_likelihood(as_table(columns[row] for row in rows))
         log_odds[rows] = joint[:, 1] - joint[:, 0]

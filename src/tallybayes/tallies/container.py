@@ -18,7 +18,7 @@ from operator import lt, or_
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from msgspec import Struct, msgpack
+from msgspec import Struct, json, msgpack
 
 from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
@@ -36,6 +36,7 @@ K = TypeVar("K", bound=Kind)
 FORMAT = 2  # the version that is written, and the greatest that is read
 BEGINNING = 64  # bytes that say whose the rest are
 DIGEST = 32  # bytes
+ALIGNED = 8  # bytes of which the header is a multiple, or numbers behind it stood askew
 LONGEST_HEADER = 2**24  # bytes: more arrays than any model has
 MOST_COLUMNS = 10_000_000  # far more than anyone has, and few enough to list
 MOST_EMPTY = 1_000_000  # columns that have no sums, which a few bytes can claim
@@ -56,8 +57,6 @@ def version_of(what: str, data: bytes) -> int | None:
 
 def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) -> list[Any]:
     """Return the buffers that make up the bytes; `form` is the type as which they are read."""
-    from safetensors.numpy import save
-
     try:
         encoded = msgpack.encode(manifest, enc_hook=_plain)
         msgpack.decode(encoded, type=form)  # or it is not written
@@ -66,12 +65,31 @@ def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) ->
             f"the {what} cannot be stored: {error}; it may hold text, numbers of 64 bits, lists, "
             "mappings, families and kinds"
         ) from error
-    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    # of the smallest type, and last by its name, the digest ends the file
-    tensors["manifest"] = np.frombuffer(encoded, np.uint8)
+    # put together here, with no more copies than there must be of what may be most of the memory
+    tensors = {**arrays, "manifest": np.frombuffer(encoded, np.uint8)}
+
+    def rank(name: str) -> tuple[Any, ...]:
+        """Return the place that safetensors gives a tensor: wide numbers before bytes."""
+        kind = tensors[name].dtype
+        return -kind.itemsize, kind.kind == "f", name
+
+    order = sorted(tensors, key=rank)
     tensors["sha256"] = np.zeros(DIGEST, np.uint8)
-    content = memoryview(save(tensors, {"tallybayes": f"{what} {FORMAT}"}))[:-DIGEST]
-    return [content, sha256(content).digest()]
+    header: dict[str, Any] = {"__metadata__": {"tallybayes": f"{what} {FORMAT}"}}
+    end, parts = 0, list[Any]()
+    for name in (*order, "sha256"):
+        array = np.ascontiguousarray(tensors[name], tensors[name].dtype.newbyteorder("<"))
+        start, end = end, end + array.nbytes
+        kind = f"{array.dtype.kind.upper()}{8 * array.itemsize}"
+        header[name] = {"dtype": kind, "shape": tensors[name].shape, "data_offsets": (start, end)}
+        parts.append(array.reshape(-1).view(np.uint8).data)
+    text = json.encode(header)
+    text += b" " * (-len(text) % ALIGNED)
+    parts = [len(text).to_bytes(8, "little") + text, *parts[:-1]]
+    digest = sha256()
+    for part in parts:
+        digest.update(part)
+    return [*parts, digest.digest()]
 
 
 def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:

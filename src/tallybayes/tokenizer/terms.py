@@ -20,6 +20,7 @@ Letters = NDArray[np.uint8]
 SLACK = 16  # bytes that may be read behind the last letter
 FEWEST_SLOTS = 1024
 WORTH_COMPILED = 2_000  # terms, once the compiled kernels are loaded
+AT_ONCE = 1 << 14  # words that are copied or turned into the other form: all at once take memory
 
 # nobody outside can make words that fall into the same slots of a table
 SECRET: NDArray[np.uint64] = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
@@ -101,16 +102,20 @@ class Terms:
     def number_of(self) -> dict[str, int]:
         """The number of each word, and perhaps of others that have greater ones."""
         letters, edges = self.in_utf8
-        raw = letters.tobytes()
-        words = (raw[a:b].decode() for a, b in pairwise(edges.tolist()))
+        raw = letters.data
+        cuts = (edges[k : k + AT_ONCE + 1].tolist() for k in range(0, self.n, AT_ONCE))
+        words = (str(raw[a:b], "utf-8") for some in cuts for a, b in pairwise(some))
         return {word: number for number, word in enumerate(words)}
 
     @cached_property
     def in_utf8(self) -> tuple[Letters, Integers]:
         """The letters of all words in UTF-8, and where each word begins, and the end."""
-        encoded = [word.encode() for word in self.texts]
-        edges = np.cumsum([0, *map(len, encoded)])
-        return np.frombuffer(b"".join(encoded), np.uint8), edges
+        edges, letters = np.zeros(self.n + 1, np.int64), bytearray()
+        for k in range(0, self.n, AT_ONCE):
+            some = [word.encode() for word in self.texts[k : k + AT_ONCE]]
+            edges[k + 1 : k + 1 + len(some)] = np.fromiter(map(len, some), np.int64, len(some))
+            letters += b"".join(some)
+        return np.frombuffer(bytes(letters), np.uint8), np.cumsum(edges)
 
     @cached_property
     def table(self) -> TermTable:
@@ -153,8 +158,13 @@ class Terms:
         letters, before = self.in_utf8
         sizes = np.diff(before)[numbers]
         edges = np.append(0, np.cumsum(sizes))
-        places = np.arange(edges[-1]) + np.repeat(before[numbers] - edges[:-1], sizes)
-        return Terms.of_letters(letters[places], edges)
+        chosen = np.empty(edges[-1], np.uint8)
+        for k in range(0, len(sizes), AT_ONCE):
+            some = slice(k, min(k + AT_ONCE, len(sizes)))
+            start, end = edges[k], edges[some.stop]
+            shifts = np.repeat(before[numbers[some]] - edges[some], sizes[some])
+            chosen[start:end] = letters[np.arange(start, end) + shifts]
+        return Terms.of_letters(chosen, edges)
 
     def plus(self, other: Terms) -> tuple[Terms, Array]:
         """Return the words of both, those of `other` behind, and the numbers that those have."""
