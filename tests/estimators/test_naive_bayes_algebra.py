@@ -157,6 +157,24 @@ def test_the_parameters_of_the_left_model_hold():
         same(both, expected)
 
 
+def test_what_either_model_declared_holds_for_its_columns_after_a_merge():
+    x, y = {"a": [None, None], "b": [1, 4], "c": [2, 0]}, ["p", "q"]
+    left = NaiveBayes({"b": tb.Poisson(alpha=3)}).fit({n: x[n] for n in "ab"}, y)
+    right = NaiveBayes({"a": tb.Poisson(alpha=2), "b": tb.Poisson(), ...: tb.Poisson(alpha=5)})
+    right.fit({"a": [3, 1], "b": [2, 2], "c": x["c"]}, y)
+    both = left + right
+    for name, alpha in (("a", 2), ("b", 3), ("c", 5)):
+        family = both.fitted_.recipe.family_of(both.schema_, name)
+        assert family == tb.Poisson(alpha=alpha), name
+    # and for rows that come later
+    both.partial_fit({"a": [2], "b": [1], "c": [1]}, ["p"])
+    stated = NaiveBayes({"a": tb.Poisson(alpha=2), "b": tb.Poisson(alpha=3), "c": tb.Poisson(5)})
+    whole = {"a": [None, None, 3, 1, 2], "b": [1, 4, 2, 2, 1], "c": [None, None, 2, 0, 1]}
+    expected = stated.fit(whole, [*y, *y, "p"])
+    asked = {"a": [1, 0], "b": [2, 5], "c": [0, 3]}
+    np.testing.assert_allclose(both.predict_proba(asked), expected.predict_proba(asked))
+
+
 def test_classes_may_be_announced():
     model = NaiveBayes(prior="uniform").partial_fit(
         {"a": ["x", "y"]}, ["p", "q"], classes=["r", "p"]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+import tallybayes as tb
 from tallybayes.evidence import weights
-from tallybayes.evidence.weights import CLASS, JOINT, SINGLE, EvidenceProblem
+from tallybayes.evidence.weights import CLASS, JOINT, SINGLE, EvidenceProblem, drawn_to_nothing
 from tallybayes.kernels import compiled, plain
+from tallybayes.kinds import Joint, Part, Scatter
 
 
 def drawn(n=300, k=9, c=3, joints=3, seed=0):
@@ -117,3 +119,20 @@ def test_a_row_is_left_out_of_the_weights_about_as_a_refit_does(c):
     with_the_row = np.abs(problem.posterior(fitted.weights, fitted.constants)[0].T - refits[:, 1:])
     assert off.max() < 0.03
     assert off.mean() < 0.1 * with_the_row.mean()
+
+
+def test_joints_and_curves_beside_smooth_views_are_drawn_to_nothing_and_views_are_not():
+    smooth, cut = (Part(edges=(0.0, 1.0), name=f"{n} parts") for n in ("smoother", "supervised"))
+    either = Part(values=("no", "yes"))
+    schema = (
+        tb.Schema.of("abcd", [tb.Numeric(), tb.Numeric(), tb.Numeric(), tb.Categories()])
+        .with_gaps()
+        .with_extra(Joint(((smooth,), (cut,), (either, cut))), "a", "b", ("d", "b"))
+        .with_extra(Scatter((0.0, 0.0), (1.0, 1.0)), ("a", "b"))
+    )
+    gone = "c in smooth parts"  # is not counted any more
+    names = [*schema.names, *schema.places.keys() - set(schema.names), gone]
+    drawn = drawn_to_nothing(schema, names)
+    found = {name for name, to_nothing in zip(names, drawn, strict=True) if to_nothing}
+    assert found == {"a", "c", "d x b in supervised parts", "a x b as one bell curve"}
+    assert not drawn_to_nothing(schema, [""]).any()

@@ -373,3 +373,19 @@ def test_a_test_before_learning_is_a_score_and_then_a_record():
         apart.learn(record, label, weight)
         assert ours.test_then_learn(record, label, weight) == pytest.approx(expected, rel=1e-9)
     assert_same_tally(ours.fitted.tally, apart.fitted.tally)
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_a_test_before_learning_goes_back_to_the_table_and_counts_a_record_once(short):
+    schema = MIXED.schema if short else EXTRA
+    ours = Learner(Fitted(counted(MIXED, SIX, schema), MIXED.recipe()))
+    assert has_short_way(ours) == short
+    rows = [*SIX]
+    odd = ("new", 2.0, SIX[0][2])  # a class that was not there before
+    for label, weight, cells in [*MIXED.examples(6, 5), odd, *MIXED.examples(3, 7)]:
+        weight = weight or 1.0
+        ((record, _, _),) = records_of(MIXED, [(label, weight, cells)])
+        before = MIXED.recipe().model(counted(MIXED, rows, schema)).posterior_of(record)
+        assert ours.test_then_learn(record, label, weight) == pytest.approx(before, rel=1e-9)
+        rows.append((label, weight, cells))
+    assert_same_tally(ours.fitted.tally, counted(MIXED, rows, schema))

@@ -78,6 +78,18 @@ def test_names_go_along(tmp_path, make, again):
     assert "'default'" in str((model + model).summary())
 
 
+def test_texts_have_names_of_classes_too(tmp_path):
+    texts, y = ["win money now", "see you at lunch", "win a prize"], [1, 0, 1]
+    model = tb.TextNB(labels={0: "ham", 1: "spam"}).fit(texts, y)
+    model.save(tmp_path / "m.tally")
+    loaded = tb.load(tmp_path / "m.tally")
+    assert loaded.labels == {0: "ham", 1: "spam"}
+    for each in (model, loaded):
+        assert each.predict(["win money"]).tolist() == [1]
+        assert "The answer is spam" in str(each.explain("win money"))
+        assert "1 'ham', 2 'spam'" in str(each.summary())
+
+
 def test_names_of_no_class_and_equal_ones_are_refused():
     with pytest.raises(tb.TallyBayesError, match="labels names 2, which is not a class; known: 0"):
         tb.NaiveBayes(labels={2: "other"}).fit(TABLE, BAD)
@@ -103,3 +115,8 @@ def test_on_the_command_line(tmp_path, capsys, more):
     assert "'default'" in err
     assert main(["inspect", str(model), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["target"] == "BAD"
+    judged = ["evaluate", str(data), "-t", "BAD", "--folds", "3", *more]
+    assert main(judged) == 0
+    assert "those of BAD = 1" in capsys.readouterr().out
+    assert main([*judged, *names]) == 0
+    assert "those of class 'default'" in capsys.readouterr().out

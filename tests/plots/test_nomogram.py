@@ -192,3 +192,36 @@ def test_the_class_that_is_read_is_the_answer_or_the_positive_or_the_last(undraw
     assert NomogramDisplay.from_estimator(model).one == "Yes"
     assert NomogramDisplay.from_estimator(model, record=RECORD).one == "No"
     assert NomogramDisplay.from_estimator(loan(positive="No")).one == "No"
+
+
+def test_rows_stand_in_the_order_of_a_diagnosis_however_long_they_are(undrawn):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 3000)
+    rare = np.where(rng.random(6000) < 0.004 * y, "yes", "no")  # tells much, hardly ever
+    common = np.where(rng.random(6000) < 0.35 + 0.3 * y, "yes", "no")
+    near = rng.normal(0.5 * y, 1.0)  # a fifth of a bit, and no end
+    X = {"rare": rare, "common": common, "far": rng.normal(2.0 * y), "near": near,
+         "many": rng.poisson(3.0 + 0.5 * y)}  # fmt: skip
+    model = tb.NaiveBayes(columns={"many": "poisson"}).fit(X, y)
+    rows = NomogramDisplay.from_estimator(model).rows
+    named = [row.column for row in rows]
+    assert named == [each.column for each in model.diagnose(X, y).information]
+    longest = sorted(rows, key=lambda row: row.strength, reverse=True)
+    assert named != [row.column for row in longest]
+    assert [row.column for row in NomogramDisplay.from_estimator(model, most=2).rows] == named[:2]
+
+
+def test_rows_are_ranked_by_what_they_tell_of_all_that_can_be(undrawn):
+    chances = {"red": {"a": 0.8, "b": 0.1}, "wet": {"a": 0.02, "b": 0.005},
+               "old": {"a": 0.5, "b": 0.4}, "same": {"a": 0.3, "b": 0.3}}  # fmt: skip
+    prior = {"a": 0.25, "b": 0.75}
+
+    def told(column):  # mutual information of column and class
+        p = chances[column]
+        mixed = prior["a"] * p["a"] + prior["b"] * p["b"]
+        return sum(prior[c] * (p[c] * math.log(p[c] / mixed)
+                   + (1 - p[c]) * math.log((1 - p[c]) / (1 - mixed))) for c in "ab")  # fmt: skip
+
+    rows = NomogramDisplay.from_estimator(tb.stated(prior, chances), "a").rows
+    expected = sorted(set(chances) - {"same"}, key=told, reverse=True)
+    assert [row.column for row in rows] == expected == ["red", "old", "wet"]

@@ -130,7 +130,7 @@ IN_SCIKIT_LEARNS_WORDS = {
     "no columns": "X has no columns; fit needs some",
     "a kind that is none": r"columns\['income'\] is 'numeric'; known: 'categorical'",
     "labels of two dimensions": r"y should be a 1d array.*\(4, 2\)",
-    "labels as one text": "y should be a 1d array",
+    "labels as one text": "y is the text 'abab'; give the labels",
     "no labels": "requires y to be passed, but the target y is None",
 }
 # A column may be declared before it comes, and the class of a family will do.

@@ -15,7 +15,8 @@ from pyarrow import ipc, parquet
 import tallybayes as tb
 from plain_model import ModelSpec, train
 from tallybayes.kernels.progress import listening
-from tallybayes.model import plans
+from tallybayes.model import Fitted, plans
+from tallybayes.modelfile import Provenance, Stored
 from tallybayes.sources import ReadOptions
 from tallybayes.workflows import predict
 from workflows.mixed import features, mixed, write
@@ -244,6 +245,19 @@ def test_a_column_of_which_no_value_was_seen_in_training_is_named(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         predict(stored, {"c": ["R", "g"], "x": [1.0, 2.0]}, out)
+
+
+def test_a_column_that_was_never_seen_is_named_once_and_one_that_is_missing_is_not(tmp_path):
+    table = {"c": [None] * 40, "d": ["r", "g"] * 20, "e": ["u", "v"] * 20, "y": ["p", "q"] * 20}
+    schema = tb.Schema.infer({n: x for n, x in table.items() if n != "y"}, target="y").with_gaps()
+    tally = tb.Tally.of({n: table[n] for n in "cde"}, table["y"], schema=schema)
+    known = Stored(Fitted(tally), Provenance.now(None, 40))
+    asked = {"c": ["R", "S"], "d": [None, None], "e": ["w", "u"]}
+    with pytest.warns(tb.TallyBayesWarning) as said:
+        predict(known, asked, tmp_path / "out.csv")
+    (only,) = [str(each.message) for each in said]
+    assert "no value of column 'c' in the first 2 rows was seen in training" in only
+    assert "'R' and 'S', where no values were counted" in only
 
 
 def test_classes_that_are_numbers_are_said_with_what_they_are_of(tmp_path):

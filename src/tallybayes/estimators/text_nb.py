@@ -36,7 +36,7 @@ class TextNB(NaiveBayes):
     event : {"multinomial", "boolean", "bernoulli", "complement"}
         Whether a word counts every time it occurs, once a document, by its presence and absence,
         or by how little it belongs to the other classes.
-    prior, positive, calibration
+    prior, positive, calibration, labels
         As for `NaiveBayes`; of one column "temperature" and "weights" are one exponent. "words" is
         an exponent for each word, which makes the most accurate model.
     tokens : {"words", "unicode", "whitespace", "characters"} or a function
@@ -106,6 +106,7 @@ class TextNB(NaiveBayes):
         norm: str | None = None,
         positive: Label | None = None,
         calibration: How | None = None,
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
         self.alpha = alpha
         self.event = event
@@ -127,6 +128,7 @@ class TextNB(NaiveBayes):
         self.norm = norm
         self.positive = positive
         self.calibration = calibration
+        self.labels = labels
 
     _tags: ClassVar[Mapping[str, bool]] = {
         **NaiveBayes._tags,

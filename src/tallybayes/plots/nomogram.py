@@ -6,6 +6,8 @@ the terms, s (r_j(x) - m_j) with the least m_j of the row: every row begins at 0
 longest one ends at 100. Of more classes a nomogram sets one against one other, as if there were
 only these two: the log-odds of one against all others together are no sum.
 
+What tells most on average comes first, as in a diagnosis: a long row whose ends are rare does not.
+
 A column that is counted in several ways has one row, of what they come to together. Columns that
 are counted together ("joints") have a row with a tick for each cell if there are few of them;
 otherwise, as all that tells less, they are in the row "everything else", so that nothing is lost.
@@ -17,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -44,6 +46,7 @@ POINTS = 100.0  # of the longest row
 DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
 SURE = 7.0  # log-odds at which the rulers of total and probability end: 0.999
 GRID = 400  # numbers that are looked at
+TIE = 12  # digits in nats beyond which one column tells no more than another
 MOST_CELLS = 12  # of columns together that have a row
 TICKS = 14  # round numbers on a row, of which some are left out where there is no room
 EDGE = 105.0  # where an arrow stands for what is beyond
@@ -123,7 +126,7 @@ class NomogramDisplay(style.Display):
     one, other
         Points are evidence for the one class against the other.
     rows
-        What has a ruler, the strongest first.
+        What has a ruler; what tells most of the two classes comes first.
     explanation
         Of the record that is marked; None for an empty nomogram.
 
@@ -185,10 +188,7 @@ class NomogramDisplay(style.Display):
             raise TallyBayesError(
                 f"a nomogram is of one class against another; both are {one!r}: give two classes"
             )
-        joints = [each for each in model.joints() if 0 < len(each.support.values) <= MOST_CELLS]
-        alone = [each for each in joints if len(each.views) == 1]
-        options = [_Options.of(each) for each in (*model.columns(), *alone)]
-        rows = _rows(options, (place, place_of(other, classes)), most)
+        rows = _rows(model, (place, place_of(other, classes)), most)
         return cls(model, one, other, rows, found).plot(ax)
 
     def __post_init__(self) -> None:
@@ -341,13 +341,25 @@ class _Options(NamedTuple):
             values = np.unique(np.clip([*values, *inside], *support.span)).tolist()
         return cls(column, support, values, column.evidence(values))
 
-    def strength(self, pair: Pair) -> tuple[bool, float]:
-        """Return about that of its row."""
-        ratios = _ratios(self.evidence, pair)
-        if self.support.span is not None:
-            ratios = ratios.clip(-DECISIVE, DECISIVE)
-        lowest, highest = _ends(ratios)
-        return bool(np.isinf(ratios).any()), highest - lowest
+    def tells(self, model: Model, pair: Pair) -> float:
+        """Return what it tells of the two classes on average, in nats: as `diagnose` ranks columns.
+
+        Values have the probabilities that the model gives them, which columns together have not:
+        of those it is what they promised to gain.
+        """
+        if len(self.column.reads) > 1:
+            rows = float(self.column.factor.counted.present.sum(axis=0).max())
+            return model.gain(self.column) / max(rows, 1.0)
+        places = [*pair]
+        log_p = self.column.log_prob(self.values)[:, places]
+        if self.support.density and len(self.values) > 1:
+            log_p += np.log(np.gradient(self.values))[:, None]
+        log_p = log_p - np.logaddexp.reduce(log_p, axis=0)
+        log_prior = model.log_prior[places] - np.logaddexp.reduce(model.log_prior[places])
+        chances, terms = np.exp(log_p + log_prior), self.evidence[:, places]
+        with np.errstate(invalid="ignore"):  # what is impossible in both says nothing
+            told = terms - np.logaddexp.reduce(terms + log_prior, axis=1)[:, None]
+        return float((chances * np.where(chances > 0.0, told, 0.0)).sum())
 
     def row(self, pair: Pair) -> Row:
         """Return its row; that of a number goes as far as it does not decide alone."""
@@ -378,11 +390,15 @@ class _Options(NamedTuple):
         return [x for x, ratio in zip(numbers, ratios, strict=True) if abs(ratio) <= DECISIVE]
 
 
-def _rows(options: Sequence[_Options], pair: Pair, most: int) -> tuple[Row, ...]:
-    """Return the rows that tell most, the strongest first."""
-    strong = sorted(options, key=lambda each: each.strength(pair), reverse=True)[:most]
-    rows = [each.row(pair) for each in strong if each.strength(pair) > (False, 0.0)]
-    return tuple(sorted(rows, key=lambda row: row.strength, reverse=True))
+def _rows(model: Model, pair: Pair, most: int) -> tuple[Row, ...]:
+    """Return the rows that say anything, those that tell most first, and at most so many."""
+    joints = [each for each in model.joints() if 0 < len(each.support.values) <= MOST_CELLS]
+    alone = [each for each in joints if len(each.views) == 1]
+    options = [_Options.of(each) for each in (*model.columns(), *alone)]
+    told = [round(each.tells(model, pair), TIE) for each in options]  # a last digit is chance
+    order = sorted(range(len(told)), key=lambda k: -told[k])
+    rows = (options[k].row(pair) for k in order)
+    return tuple(islice((row for row in rows if row.strength > (False, 0.0)), most))
 
 
 class _Drawing:

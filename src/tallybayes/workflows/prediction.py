@@ -60,10 +60,11 @@ def warn_of_unseen(fitted: Fitted, table: Any) -> None:
             given = {labels[code] for code in np.unique(codes[codes >= 0]).tolist()}
             known = block.support(unit, group.kind)
             if given and known is not None and given.isdisjoint(known.values):
+                there = listed(map(repr, known.values), 3) or "no values"
                 warn(
                     f"no value of column {name!r} in the first {source.n_rows:,} rows was seen in "
                     f"training, so it tells nothing: {listed(map(repr, sorted(given)), 3)}, where "
-                    f"{listed(map(repr, known.values), 3)} were counted",
+                    f"{there} were counted",
                     TallyBayesWarning,
                 )
 
