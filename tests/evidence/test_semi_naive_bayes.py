@@ -75,16 +75,16 @@ def test_tic_tac_toe_is_solved_by_triples():
 @pytest.mark.parametrize("kind", ["words", "numbers"])
 def test_noise_yields_no_joints(kind):
     found = 0
-    for seed in range(20):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         of = {
-            "words": lambda r: r.choice(list("uvw"), 300),
-            "numbers": lambda r: r.normal(size=300),
+            "words": lambda r: r.choice(list("abcdefghijkl"), 500),
+            "numbers": lambda r: r.normal(size=500),
         }
-        table = {f"x{k}": of[kind](rng) for k in range(5)}
-        model = tb.SemiNaiveBayes().fit(table, rng.integers(0, 2, 300))
+        table = {f"x{k}": of[kind](rng) for k in range(6)}
+        model = tb.SemiNaiveBayes().fit(table, rng.random(500) < 0.2)
         found += bool(model.gains_)
-    assert found <= 1  # in 95 % of draws none
+    assert found <= 5  # in 95 % of draws none
 
 
 def test_all_views_of_columns_and_of_columns_together_add_up():

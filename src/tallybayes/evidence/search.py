@@ -75,7 +75,7 @@ LEAST_GAIN = 4.0  # nats, of a joint
 LEAST_CURVE = 2.5  # nats, of the one bell curve of all numbers
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
 FALSE = 0.1, 0.03  # share of pairs and of triples that are found by chance
-CHANCE = 0.05  # that noise has one bell curve
+CHANCE = 0.04  # that noise has a bell curve, and as long as nothing was found pairs, or triples
 SPREAD = 2.0, 2.5  # variance of a slope of noise, times its bend; of a triple's
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
@@ -432,7 +432,8 @@ class _Search:
         """Add the candidates that promise to gain at least so much, and weigh everything again.
 
         By Benjamini and Hochberg's rule no more than a share of them are `false`: found by chance,
-        since many are tried.
+        since many are tried. As long as there is no joint at all, that there are none is refuted
+        first, by Simes' test of all of them.
         """
         posterior = self._posterior()
         units = [unit for unit in candidates if unit not in self.units]
@@ -449,8 +450,11 @@ class _Search:
         some = over_rows(screened, len(units), n_cells)
         line.clear()
         gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
-        allowed = false * np.arange(1, len(p) + 1) / max(len(p), 1)
-        most_p = np.sort(p)[np.sort(p) <= allowed].max(initial=-1.0)
+        ordered = np.sort(p)
+        shares = ordered * len(p) / np.arange(1, len(p) + 1)  # that are false, of so many
+        if not self.gains and false < 1.0 and shares.min(initial=1.0) > CHANCE:
+            return
+        most_p = ordered[shares <= false].max(initial=-1.0)
         good = [k for k in np.argsort(-gains, kind="stable") if p[k] <= most_p and gains[k] > least]
         best = [(float(gains[k]), units[k]) for k in good[: max(2 * len(self.place), LEAST_MOST)]]
         if not best:
