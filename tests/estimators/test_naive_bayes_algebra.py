@@ -1,160 +1,21 @@
 """Learning in parts, merging and forgetting: always the model of exactly the rows that are in."""
 
-import copy
-import functools
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
-from tallybayes.tallies import Codes, Counts
-from tiers import scaled
-
-draws = given(data=st.data())
-
-NAMES = ("height", "colour", "on", "sick", "visits", "mails")
-COLUMNS = {
-    "height": "gaussian",
-    "colour": "categorical",
-    "on": "categorical",
-    "sick": "bernoulli",
-    "visits": "multinomial",
-    "mails": "multinomial",
-}
-# Eighths have exact sums.
-NUMBERS = st.integers(-80, 80).map(lambda n: n / 8) | st.none()
-SMALL = st.sampled_from([0, 0, 1, 2, 7, None])
-CELLS = st.tuples(
-    NUMBERS,
-    st.sampled_from(["red", "green", "blue", None]),
-    st.sampled_from([True, False, None]),
-    SMALL,
-    SMALL,
-    SMALL,
-)
-LABELS = st.sampled_from("abc")
-WEIGHTS = st.sampled_from([0.5, 1.0, 2.0, 3.0])
-
-
-def some_rows(min_size=1, max_size=8):
-    """Draw rows: a label, a weight and the cells."""
-    return st.lists(st.tuples(LABELS, WEIGHTS, CELLS), min_size=min_size, max_size=max_size)
-
-
-def table(rows, names=NAMES):
-    cells = [cells for _, _, cells in rows]
-    return {name: [row[j] for row in cells] for j, name in enumerate(NAMES) if name in names}
-
-
-def labels(rows):
-    return [label for label, _, _ in rows]
-
-
-def weights(rows):
-    return [weight for _, weight, _ in rows]
-
-
-def fitted(rows, **parameters):
-    return NaiveBayes(COLUMNS, **parameters).fit(table(rows), labels(rows), weights(rows))
-
-
-def learn(model, rows):
-    return model.partial_fit(table(rows), labels(rows), sample_weight=weights(rows))
-
-
-def forget(model, rows):
-    return model.forget(table(rows), labels(rows), weights(rows))
-
-
-def forgotten(model, rows):
-    """Forget rows, and tell whether that went well: where digits are lost it is refused."""
-    try:
-        forget(model, rows)
-    except tb.TallyBayesError as error:
-        if "rounding" not in str(error):
-            raise
-        return False
-    return True
-
-
-EVERYTHING = [
-    (label, 1.0, (x, colour, on, sick, visits, mails))
-    for label, x, colour, on, sick, visits, mails in [
-        ("a", 1.0, "red", True, 1, 0, 3),
-        ("b", -2.5, "green", None, 0, 1, None),
-        ("c", None, None, False, None, 4, 0),
-    ]
-]
-
-
-def same(ours, expected, tolerance=1e-12, probe=EVERYTHING):
-    """Two models have counted the same rows (counts exactly) and predict the same."""
-    assert ours.classes_.tolist() == expected.classes_.tolist()
-    assert sorted(ours.schema_.names) == sorted(expected.schema_.names)
-    a, b = ours.tally_, expected.tally_
-    b = b.with_schema(a.schema) if list(a.schema.names) != list(b.schema.names) else b
-    np.testing.assert_array_equal(a.rows, b.rows)
-    np.testing.assert_array_equal(a.weight, b.weight)
-    for mine, theirs in zip(a.blocks, b.blocks, strict=True):
-        np.testing.assert_array_equal(mine.rows, theirs.rows)
-        np.testing.assert_array_equal(mine.weight, theirs.weight)
-        if isinstance(mine, Codes):
-            assert mine.labels == theirs.labels
-        elif isinstance(mine, Counts):
-            np.testing.assert_array_equal(mine.sums, theirs.sums)
-        else:
-            size = np.abs(theirs.mean) + np.sqrt(theirs.m2)
-            assert (np.abs(mine.mean - theirs.mean) <= tolerance * (size + 1e-3)).all()
-            np.testing.assert_allclose(mine.m2, theirs.m2, rtol=tolerance, atol=1e-13)
-    new = table(probe, ours.schema_.names)
-    np.testing.assert_allclose(
-        ours.predict_joint_log_proba(new), expected.predict_joint_log_proba(new), rtol=1e-6
-    )
-
-
-@scaled(2)
-@draws
-def test_a_life_of_learning_merging_and_forgetting(data):
-    rows = data.draw(some_rows())
-    model = fitted(rows)
-    steps = st.sampled_from(["learn", "merge", "add", "forget", "store", "copy", "mistake"])
-    for step in data.draw(st.lists(steps, max_size=8)):
-        more = data.draw(some_rows(max_size=4))
-        if step == "learn":
-            learn(model, more)
-        elif step == "merge":
-            model.merge(fitted(more))
-        elif step == "add":
-            model = fitted(more) + model
-        elif step == "store":
-            model = pickle.loads(pickle.dumps(model))
-        elif step == "copy":
-            model = copy.deepcopy(model)
-        elif step == "mistake":
-            with pytest.raises(tb.TallyBayesError):
-                learn(model, [*more, ("a", 1.0, (np.inf, "new", True, 1, 1, 1))])
-            with pytest.raises(tb.TallyBayesError):
-                forget(model, [("a", 1.0, (1.0, "never seen", True, 1, 1, 1))])
-        else:
-            chosen = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=len(rows) - 1))
-            go = [rows[k] for k in sorted(chosen)]
-            if go and forgotten(model, go):
-                rows = [row for k, row in enumerate(rows) if k not in chosen]
-        if step in ("learn", "merge", "add"):
-            rows = rows + more
-    same(model, fitted(rows), tolerance=1e-8)
 
 
 def test_the_parameters_of_the_left_model_hold():
-    a, b = fitted(EVERYTHING, alpha=0.25, prior="uniform"), fitted(EVERYTHING, alpha=4)
-    expected = fitted(EVERYTHING * 2, alpha=0.25, prior="uniform")
+    rows = {"a": ["x", "y", "x"], "b": [1.0, 2.0, 4.0]}, ["p", "q", "q"]
+    a, b = NaiveBayes(alpha=0.25, prior="uniform").fit(*rows), NaiveBayes(alpha=4).fit(*rows)
+    twice = {name: values * 2 for name, values in rows[0].items()}, rows[1] * 2
+    expected = NaiveBayes(alpha=0.25, prior="uniform").fit(*twice)
     for both in (a + b, a.merge(b)):
         assert both.get_params() == expected.get_params()
-        same(both, expected)
+        np.testing.assert_allclose(both.predict_proba(rows[0]), expected.predict_proba(rows[0]))
 
 
 def test_what_either_model_declared_holds_for_its_columns_after_a_merge():
@@ -194,42 +55,6 @@ def test_classes_may_be_announced():
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 Y = np.random.default_rng(2).integers(0, 4, 60)
-
-
-def with_gaps(rows, names):
-    """The whole table, with None in all columns but some."""
-    return [
-        (label, weight, tuple(x if n in names else None for n, x in zip(NAMES, cells, strict=True)))
-        for label, weight, cells in rows
-    ]
-
-
-KINDS = {
-    name: kind
-    for key, kind in COLUMNS.items()
-    for name in ((key,) if isinstance(key, str) else key)
-}
-
-
-@draws
-def test_models_of_different_columns_merge_as_if_the_others_were_missing(data):
-    parts = data.draw(st.lists(some_rows(max_size=4), min_size=2, max_size=3))
-    some = st.sets(st.sampled_from(NAMES), min_size=1)
-    chosen = [data.draw(some) for _ in parts]
-    models, whole = [], []
-    for rows, names in zip(parts, chosen, strict=True):
-        order = data.draw(st.permutations(sorted(names)))
-        X = {name: table(rows)[name] for name in order}
-        columns = {name: KINDS[name] for name in names}
-        models.append(NaiveBayes(columns).fit(X, labels(rows), weights(rows)))
-        whole += with_gaps(rows, names)
-    there = set().union(*chosen)
-    columns = {name: KINDS[name] for name in there}
-    expected = NaiveBayes(columns).fit(table(whole, there), labels(whole), weights(whole))
-    merged = functools.reduce(lambda a, b: a + b, data.draw(st.permutations(models)))
-    same(merged, expected)
-    assert merged.n_features_in_ == len(there)
-    assert set(merged.feature_names_in_) == there
 
 
 @pytest.mark.parametrize("rows", [X[:, :2], pd.DataFrame(X, columns=["a", "b", "c"])])

@@ -1,8 +1,6 @@
 """Text beside other columns in `NaiveBayes`: the factors of separate models, with one prior."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import sklearn.naive_bayes as sk
 from sklearn.feature_extraction.text import CountVectorizer
@@ -58,14 +56,6 @@ def test_the_factors_are_those_of_separate_models(model):
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_one_column_of_text_is_what_text_nb_is(event):
-    table = NaiveBayes({"body": Text(event=event)}, alpha=0.4).fit(only("body"), Y)
-    alone = TextNB(alpha=0.4, event=event).fit(TABLE["body"], Y)
-    got, expected = table.predict_log_proba(only("body")), alone.predict_log_proba(TABLE["body"])
-    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "columns",
     [
@@ -83,28 +73,6 @@ def test_two_columns_of_text_may_be_counted_alike_and_keep_their_words_apart(col
     body = TextNB(event=event).fit(TABLE["body"], Y)
     expected = likelihood(subject, TABLE["subject"]) + likelihood(body, TABLE["body"])
     np.testing.assert_allclose(likelihood(model, table), expected, rtol=1e-10, atol=1e-10)
-
-
-FORMS = {
-    "pandas": pd.DataFrame,
-    "pandas, string": lambda t: pd.DataFrame(t).astype({"body": "string", "subject": object}),
-    "polars": pl.DataFrame,
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_missing_text_leaves_its_factor_out(form):
-    gone = np.arange(ROWS) % 3 == 0
-    bodies = [None if missing else text for missing, text in zip(gone, TABLE["body"], strict=True)]
-    table = {"body": bodies, "subject": TABLE["subject"]}
-    model = NaiveBayes(COLUMNS).fit(FORMS[form](table), Y)
-    seen = [text for text in bodies if text is not None]
-    body = TextNB(ngrams=(1, 2), event="boolean").fit(seen, Y[~gone])
-    subject = TextNB().fit(TABLE["subject"], Y)
-    there = np.where(gone[:, None], 0.0, likelihood(body, TABLE["body"]))
-    expected = there + likelihood(subject, TABLE["subject"])
-    got = likelihood(model, FORMS[form](table))
-    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(monkeypatch):

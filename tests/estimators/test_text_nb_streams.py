@@ -9,12 +9,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from tallybayes import TextNB
 from tallybayes.tokenizer import bags
-from tiers import scaled
 
 DOCUMENTS = [
     *("Win the lottery now", "lottery LOTTERY rich", "see you at dinner", "dinner at nine?"),
@@ -22,18 +20,6 @@ DOCUMENTS = [
 ]
 LABELS = ["spam", "spam", "ham", "ham", "ham", "odd", "spam", "odd", "odd", "ham"]
 ODD = ["lottery dinner", "nothing known here", "", "café the"]
-OPTIONS = {
-    "defaults": {},
-    "bernoulli": {"event": "bernoulli"},
-    "boolean pairs": {"event": "boolean", "ngrams": (1, 2)},
-    "complement": {"event": "complement"},
-    "characters": {"tokens": "characters", "ngrams": (1, 3)},
-    "min_df": {"min_df": 2},
-    "best": {"best": 5},
-    "log, l2": {"tf": "log", "norm": "l2"},
-    "vocabulary": {"vocabulary": ("dinner", "lottery", "never")},
-    "prior": {"prior": {"ham": 0.5, "odd": 0.25, "spam": 0.25}},
-}
 
 
 def assert_same(a, b):
@@ -54,25 +40,6 @@ def parts(*cuts):
     for start, stop in pairwise(edges):
         if stop > start:
             yield DOCUMENTS[start:stop], LABELS[start:stop]
-
-
-@scaled(2)
-@given(
-    cuts=st.lists(st.integers(1, len(DOCUMENTS) - 1), max_size=5), name=st.sampled_from([*OPTIONS])
-)
-def test_parts_give_what_one_fit_gives_added_up_or_not_and_can_be_forgotten(cuts, name):
-    stream = TextNB(**OPTIONS[name])
-    for X, y in parts(*cuts):
-        stream.partial_fit(X, y)
-    assert_same(stream, whole(OPTIONS[name]))
-    free = {k: v for k, v in OPTIONS[name].items() if k != "prior"}  # a part lacks some classes
-    models = [TextNB(**free).partial_fit(X, y) for X, y in parts(*cuts)]
-    counted = [model.tally_.to_bytes() for model in models]
-    assert_same(sum(models), whole(free))
-    assert [model.tally_.to_bytes() for model in models] == counted  # none of them has changed
-    *_, (X, y) = parts(*cuts)
-    if len(models) > 1 and len(X) < len(DOCUMENTS) - 1:  # of one document no word is in two
-        assert_same(whole(free).forget(X, y), sum(models[:-1]))
 
 
 CONTAINERS = {

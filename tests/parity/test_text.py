@@ -10,7 +10,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given, strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -146,20 +145,6 @@ def test_weights_priors_and_any_number_of_classes(event, classes, prior):
     assert_same_text(ours, theirs, [*NEW, *documents])
 
 
-@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
-def test_the_most_frequent_words(event):
-    options, _, classifier = EVENTS[event]
-    documents, labels = corpus(5, [*ASCII, *MIXED], 200)
-    totals = np.asarray(CountVectorizer().fit_transform(documents).sum(axis=0)).ravel()
-    ranked = np.sort(totals)[::-1]
-    sizes = [k for k in range(1, len(ranked)) if ranked[k - 1] > ranked[k]]  # no ties at the edge
-    assert len(sizes) > 5
-    for size in sizes:
-        ours = TextNB(max_features=size, **options).fit(documents, labels)
-        theirs = make_pipeline(CountVectorizer(max_features=size), classifier())
-        assert_same_text(ours, theirs.fit(documents, labels), [*NEW, *documents])
-
-
 # TfidfVectorizer(sublinear_tf=True) takes 1 + log f; tf="log" is log(1 + f).
 WEIGHTED = {
     "idf": ({"idf": True}, (TfidfVectorizer(norm=None),)),
@@ -187,27 +172,3 @@ def test_weighted_words(event, weighting):
     ours = TextNB(alpha=0.3, **options, **more).fit(documents, labels)
     theirs = make_pipeline(*steps, classifier(alpha=0.3)).fit(documents, labels)
     assert_same_text(ours, theirs, [*NEW, *corpus(7)[0]])
-
-
-@given(
-    documents=st.lists(st.text(max_size=25) | st.sampled_from(corpus(9, MIXED)[0]), min_size=1),
-    new=st.lists(st.text(max_size=25), min_size=1, max_size=5),
-    data=st.data(),
-)
-def test_any_text_at_all(documents, new, data):
-    rows = len(documents)
-    labels = data.draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
-    spelling = data.draw(st.sampled_from(sorted(SPELLINGS)[:12]))
-    event = data.draw(st.sampled_from(sorted(EVENTS)))
-    how = data.draw(st.sampled_from(["plain", "compiled"]))
-    options, sk_options, classifier = EVENTS[event]
-    more, sk_more = SPELLINGS[spelling]
-    vectorizer = CountVectorizer(**sk_options, **sk_more)
-    try:
-        vectorizer.fit(documents)
-    except ValueError:  # no words at all
-        assume(False)
-    theirs = make_pipeline(vectorizer, classifier()).fit(documents, labels)
-    with path(how):
-        ours = TextNB(**options, **more).fit(documents, labels)
-        assert_same_text(ours, theirs, [*new, *documents])

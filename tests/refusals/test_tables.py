@@ -158,6 +158,7 @@ def refused_by_estimators(X, y, weights, message, **parameters):
 # X, y, weights and the message: what counting does not know, or takes.
 BY_ESTIMATORS_ALONE = {
     "labels left in the table": (FRAME.assign(cheat=Y), pd.Series(Y, name="cheat"), None, "'cheat' is also a column; take it out"),
+    "a missing label beside an array": (np.eye(4), pd.Series([3, 0, None, 0], dtype="Int64"), None, "the label of row 2 is missing; drop the row"),
     "a label infinite": (FINE, [0.0, 1.0, np.inf, 1.0], None, "y contains infinity"),
     "a target to regress on": (FINE, [0.5, 1.25, 3.75, 2.1], None, "Unknown label type: cont"),
     "a frame without columns": (pd.DataFrame(index=range(4)), Y, None, "no columns"),
