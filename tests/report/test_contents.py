@@ -40,19 +40,6 @@ def few(monkeypatch):
     monkeypatch.setattr(contents, "MOST_ROWS", 30)
 
 
-def test_rows_that_were_learned_from_are_judged_by_the_model_of_all_others(frame, model):
-    X, y = features(frame), frame["label"]
-    found, _ = evaluate(model.fitted_, model.source_of(X), y)
-    assert found.held_out == "leave-one-out"
-    for row in (0, 7, 199):
-        rest = np.arange(len(frame)) != row
-        without = tb.NaiveBayes(COLUMNS).fit(X[rest], y[rest])
-        np.testing.assert_allclose(
-            found.proba[row], without.predict_proba(X.iloc[[row]])[0], rtol=1e-6
-        )
-    np.testing.assert_allclose(found.training().proba, model.predict_proba(X), rtol=1e-9)
-
-
 def test_rows_learned_in_parts_are_known_again_and_others_are_not_counted(frame, monkeypatch):
     X, y = features(frame), frame["label"]
     parts = tb.NaiveBayes(COLUMNS)

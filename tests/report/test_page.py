@@ -11,6 +11,7 @@ import pytest
 import tallybayes as tb
 from lectures.test_loan import CHEAT, TABLE as LOAN
 from tallybayes.explanations import counterfactuals
+from tallybayes.metrics import score_intervals
 from tallybayes.model import Fitted, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.report.contents import evaluate
@@ -382,6 +383,14 @@ def test_rows_that_were_learned_from_are_left_out_in_turn():
     assert "On the rows as the model has seen them it is right for 100.0 %" in text
     accuracy = cells(report, "scores")[0]
     assert [accuracy[1], accuracy[3]] == [f"{held.score('accuracy'):.4f}", "1.0000"]
+    limits = score_intervals(held)
+    for name, value, interval, *_ in cells(report, "scores"):
+        key = name.replace(" ", "_")
+        assert value == (f"{x:.4f}" if np.isfinite(x := held.score(key)) else "-")
+        if " to " in interval:
+            assert interval == " to ".join(f"{limit:.4f}" for limit in limits[key])
+    shown = [[int(cell.split()[0]) for cell in line[1:]] for line in cells(report, "confusion")]
+    assert shown == held.confusion.counts.tolist()
     others = model.report({name: column[:5] for name, column in LOAN.items()}, CHEAT[:5])
     assert others.scores.training is None
 
