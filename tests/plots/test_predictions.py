@@ -38,7 +38,6 @@ def legend(display):
 
 
 def curve_of(display, k=0):
-    """The points of a curve as they were drawn."""
     return [line for line in display.ax_.lines if len(line.get_xdata()) > 2][k].get_xydata().T
 
 
@@ -167,7 +166,6 @@ def test_rows_are_predicted_and_columns_true(weighted):
 
 
 def cells(display):
-    """The text of each cell by (row, column)."""
     places = ((text, *map(round, text.get_position())) for text in display.ax_.texts)
     return {(row, column): text.get_text() for text, column, row in places}
 

@@ -22,7 +22,6 @@ priors = st.sampled_from(PRIORS)
 
 
 def assert_as_refitted(setting, rows, folds, weighted=False, prior=PRIORS[0]):
-    """Hold out every fold, and compare with models fitted anew."""
     data = encode(setting, rows, weighted)
     oracle = answer(lambda: refitted(setting, rows, folds, weighted, prior))
     found = answer(lambda: held_out(data, setting.recipe(prior), folds))

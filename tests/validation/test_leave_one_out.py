@@ -38,7 +38,6 @@ def joined(folds):
 
 
 def assert_as_refitted(setting, rows, weighted=False, prior=PRIORS[0]):
-    """Hold out every row, and compare with models fitted anew."""
     data = encode(setting, rows, weighted)
     oracle = answer(lambda: refitted(setting, rows, each_row(rows), weighted, prior))
     found = answer(lambda: leave_one_out(data, setting.recipe(prior)))
