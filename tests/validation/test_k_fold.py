@@ -128,9 +128,6 @@ def test_an_outlier_that_is_held_out_leaves_no_trace(family, sigmas):
             np.testing.assert_allclose(proba, model.posterior({"x": x[test]}), rtol=1e-9)
 
 
-# Many rows
-
-
 def many(family, rows=600, columns=12):
     rng = np.random.default_rng(6)
     y = rng.integers(0, 3, rows)
