@@ -17,7 +17,7 @@ PRIOR = PRIORS[1]
 class Terms:
     """What each column says of each row under the model of all other rows.
 
-    (`test_held_out_terms` holds these against refits.) Rows that are alone in their class, have no
+    (`test_leave_one_out` holds these against refits.) Rows that are alone in their class, have no
     weight, or are impossible in their own class have no part.
     """
 
@@ -58,7 +58,6 @@ class Terms:
         return self.loss(np.ones(1 + self.terms.shape[1]))
 
     def objective(self, exponents):
-        """Return what the module says that exponents minimise."""
         p, w = exponents[0], exponents[1:]
         m = np.mean(w)
         away = (p - 1.0) ** 2 + np.sum((w - m) ** 2 + max(m - 1.0, 0.0) ** 2)
