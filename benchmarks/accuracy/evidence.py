@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,11 +19,13 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from benchmarks.accuracy.tables import TARGETS, Problem, Score, cells_of, problems, read_weka
 from benchmarks.peers.scikit_learn import of_columns
-from benchmarks.run import Part, Table, say
+from benchmarks.run import DOCS, Part, Table, say
 from tallybayes import NaiveBayes, SemiNaiveBayes
 
 WIDE = "arrhythmia"  # 279 columns for 452 rows: AODE was not measured on it
 FOLDS, HELD_OUT = 10, 0.3
+OURS = "SemiNaiveBayes", "NaiveBayes"
+STORED = "TALLYBAYES_PEERS_STORED" in os.environ  # only ours are fitted again
 
 
 def _codes() -> Any:
@@ -78,9 +82,12 @@ def part() -> Iterator[Part]:
         "joints and weights are found on the training part of each fold. Its settings (widths of the smooth views, "
         "penalties, least gains, which numbers are no bell curve, and that all numbers together may have one) were chosen on the first table below, "
         "after about 70 variants; "
-        "the second table had a part in two choices: cutting by classes where there are 2,000 rows or more, and the "
-        "share of joints that may be false (telco_churn, six splits), so it flatters both."
+        "the second table had a part in three choices: cutting by classes where there are 2,000 rows or more, merging "
+        "neighbouring parts of pairs there (six splits), and the share of joints that may be false (telco_churn, six "
+        "splits), so it flatters them."
     )
+    if STORED:
+        yield "`SemiNaiveBayes()` and `NaiveBayes()` were measured again. Peers, and all seconds, are of an earlier run."
     yield from _folds(small, weka)
     yield (
         f"One split, {HELD_OUT:.0%} of the rows held out (seed 0), with the seconds of the fit, beside other work. EBM is "
@@ -95,8 +102,10 @@ def _folds(small: list[Problem], weka: Any) -> Iterator[Part]:
     aode: list[Score] = []
     for problem in small:
         for name, make in MODELS.items():
-            found[name].append(held_out(make, problem))
             say(f"past naive: {problem.name}, {name}")
+            known = before(problem.name, name)
+            again = known is None or name in OURS
+            found[name].append(held_out(make, problem) if again else known)
         aode.append(Score(*weka.loc[(problem.name, "AODE"), ["acc", "logloss_nats"]]))
         scores = [found[name][-1] for name in MODELS]
         cells = [cell for score in (*scores, aode[-1]) for cell in cells_of(score)]
@@ -156,14 +165,33 @@ def _split(large: list[Problem]) -> Table:
         cells: list[str] = []
         for name, make in makers.items():
             say(f"past naive: {problem.name}, {name}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                start = time.perf_counter()
-                model = make().fit(problem.X.iloc[rows[0]], problem.y.iloc[rows[0]])
-                seconds = time.perf_counter() - start
-                outcome = judged(
-                    model.predict_proba(problem.X.iloc[rows[1]]), codes[rows[1]], seconds
-                )
-            cells += [f"{outcome.accuracy:.1f} %", f"{outcome.log_loss:.4f}", f"{seconds:.1f} s"]
+            known = before(problem.name, name)
+            if known is None or name in OURS:
+                outcome = _of_split(make, problem, codes, *rows)
+                known = outcome if known is None else outcome._replace(seconds=known.seconds)
+            cells += [f"{known.accuracy:.1f} %", f"{known.log_loss:.4f}", f"{known.seconds:.1f} s"]
         table.add(problem.name, f"{len(codes):,}", *cells)
     return table
+
+
+def _of_split(make: Callable[[], Any], problem: Problem, codes: Any, learnt: Any, held: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model = make().fit(problem.X.iloc[learnt], problem.y.iloc[learnt])
+        seconds = time.perf_counter() - start
+        return judged(model.predict_proba(problem.X.iloc[held]), codes[held], seconds)
+
+
+def before(table: str, model: str) -> Outcome | None:
+    """Return what an earlier run found, if that is to be kept."""
+    if not STORED:
+        return None
+    for part in json.loads((DOCS / "accuracy.json").read_text())["evidence"]["content"]:
+        rows = [] if isinstance(part, str) else [row for row in part["rows"] if row[0] == table]
+        for row in rows:
+            at = part["head"].index(model)
+            width = 3 if "EBM" in part["head"] else 2
+            cells = [float(cell.split()[0]) for cell in row[at : at + width]]
+            return Outcome(*cells, *[0.0] * (3 - width))
+    return None

@@ -51,7 +51,8 @@ def part() -> Iterator[Part]:
         "root of the length were chosen on these three corpora, so they are flattered a little by it. NB-SVM is Wang "
         "and Manning's (2012): weights of a linear support vector machine on log-ratios, drawn to their mean; it has "
         "two classes and no probabilities. scikit-learn's pipelines have their defaults: `CountVectorizer` with "
-        "`MultinomialNB`, and `TfidfVectorizer` with `LogisticRegression`."
+        "`MultinomialNB`, and `TfidfVectorizer` with `LogisticRegression`. Over three shufflings of Rotten Tomatoes, of "
+        "which the table has the first, words with weights are right in 79.40 % (alpha = 1) and 79.56 % (2) on average."
     )
     for name, (title, options) in CORPORA.items():
         if not has(name):

@@ -1,15 +1,16 @@
 """What columns say together, and where they are cut: against fractions, refits and definitions."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import exp, log, prod
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.stats import chi2_contingency
 
 import tallybayes as tb
-from tallybayes.evidence.search import ALONE, equal_parts
+from tallybayes.evidence.cuts import ALONE, equal_parts, merged_parts
 from tallybayes.families.interaction import Interaction
 from tallybayes.kinds import Joint, Part
 from tallybayes.model import Recipe
@@ -215,3 +216,22 @@ def test_parts_are_as_even_as_numbers_allow(numbers, n):
             assert (counts * n <= len(there)).all()
             assert size <= 2 * len(there) / n + 1
         assert (part in alone) == (len(values) == 1 and size * len(sizes) > ALONE * len(there))
+
+
+def test_neighbours_are_merged_until_their_classes_differ():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=3_000)
+    y = (rng.random(3_000) < np.where(x < 0.3, 0.1, np.where(x < 0.7, 0.5, 0.8))).astype(int)
+    x[:50] = np.nan
+    edges, _ = equal_parts(x, 20)
+    merged = merged_parts(x, edges, y, np.ones(3_000), 2)
+    assert set(merged) < set(edges)
+    for at in (0.3, 0.7):
+        assert min(abs(edge - at) for edge in merged) < 0.06
+    known = ~np.isnan(x)
+    counts = np.zeros((len(merged) + 1, 2))
+    np.add.at(counts, (np.searchsorted(merged, x[known]), y[known]), 1.0)
+    for pair in pairwise(counts):
+        assert chi2_contingency(pair, correction=False).pvalue < 0.052  # the quantile is about so
+    alike = rng.integers(0, 3, 3_000)
+    assert len(merged_parts(x, edges, alike, np.ones(3_000), 3)) < 4

@@ -23,6 +23,7 @@ import numpy as np
 from tallybayes.arrays import Array, Floats
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
+from tallybayes.evidence.cuts import equal_parts, merged_parts
 from tallybayes.evidence.weights import (
     JOINT,
     TINY,
@@ -66,16 +67,16 @@ FEWEST_ROWS = 2_000  # however many terms there are
 MOST_WEIGHED = 1_000  # single columns and views of them
 MOST_CLASSES = 100  # of which each row's weights are found without it
 MOST_PAIRED = 100  # columns: those that tell most by themselves
-MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
+MANY = 2_000  # rows from which on columns are cut finer
+MERGED = 20  # parts, of which neighbours are merged whose classes do not differ
 FINE, FINER = 30, 60  # parts of a smooth view
-ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
 VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
 MOSTLY = 0.5  # share of a column's numbers that are the same, of which no bell curve is drawn
 LEAST_GAIN = 4.0  # nats, of a joint
 LEAST_CURVE = 2.5  # nats, of the one bell curve of all numbers
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
 FALSE = 0.1, 0.03  # share of pairs and of triples that are found by chance
-CHANCE = 0.04  # that noise has a bell curve, and as long as nothing was found pairs, or triples
+CHANCE = 0.05, 0.04  # that noise has one bell curve, and pairs or triples while there is nothing
 SPREAD = 2.0, 2.5  # variance of a slope of noise, times its bend; of a triple's
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
@@ -142,7 +143,7 @@ def weigh_evidence(
         w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe, wanted)
     if joints == "auto":
-        search.add_curve(search.curved(), LEAST_CURVE, CHANCE)
+        search.add_curve(search.curved(), LEAST_CURVE, CHANCE[0])
         search.add(list(search.pairs()), LEAST_GAIN, FALSE[0])
         triples = list(search.triples())
         search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
@@ -262,7 +263,11 @@ class _Search:
         if (name, into) not in self._parts:
             if into:
                 edges, _ = equal_parts(self.numbers[name][self.counted], into)
-                part = Part(edges=edges, missing=self.gaps[name], name=f"{into} parts")
+                if into == MERGED:
+                    x = self.numbers[name][self.rows]
+                    edges = merged_parts(x, edges, self.y, self.w, len(self.classes))
+                title = "merged parts" if into == MERGED else f"{into} parts"
+                part = Part(edges=edges, missing=self.gaps[name], name=title)
             else:
                 codes, labels = self.cells.codes(self.place[name])
                 there = np.unique(codes[(codes >= 0) & self.counted]).tolist()
@@ -370,7 +375,7 @@ class _Search:
 
     def pairs(self) -> Iterator[Unit]:
         """Go through the pairs of columns that could be counted."""
-        for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
+        for into in (5, MERGED) if self.n >= MANY else (5, 3, 9):
             for names in combinations(self.paired, 2):
                 if into == 5 or any(name in self.numbers for name in names):
                     yield from self.unit(names, into)
@@ -452,7 +457,7 @@ class _Search:
         gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
         ordered = np.sort(p)
         shares = ordered * len(p) / np.arange(1, len(p) + 1)  # that are false, of so many
-        if not self.gains and false < 1.0 and shares.min(initial=1.0) > CHANCE:
+        if not self.gains and false < 1.0 and shares.min(initial=1.0) > CHANCE[1]:
             return
         most_p = ordered[shares <= false].max(initial=-1.0)
         good = [k for k in np.argsort(-gains, kind="stable") if p[k] <= most_p and gains[k] > least]
@@ -550,21 +555,3 @@ def _title(unit: Unit) -> str:
 def _called(curve: tuple[tuple[str, ...], Scatter]) -> str:
     names, kind = curve
     return kind.title(names)
-
-
-def equal_parts(x: Floats, n: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Return where numbers are cut into about n parts, and which parts are one frequent number.
-
-    A number that has more rows than a part of equally many would is a part of its own; the others
-    are cut into parts of equally many rows.
-    """
-    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
-    frequent = counts * n > counts.sum()
-    light = np.where(frequent, 0, counts)
-    room = max((n - int(frequent.sum())) / max(int(light.sum()), 1), 0.0)
-    place = np.floor((np.cumsum(light) - light / 2.0) * room)
-    place = np.where(frequent, -1.0, place)  # two frequent neighbours are two parts
-    cut = (place[1:] != place[:-1]) | frequent[1:]
-    part = np.concatenate([[0], np.cumsum(cut)]) if len(values) else np.zeros(0, np.int64)
-    alone = frequent & (counts * (1 + cut.sum()) > ALONE * counts.sum())
-    return tuple(values[:-1][cut].tolist()), tuple(part[alone].tolist())
