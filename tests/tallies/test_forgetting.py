@@ -131,7 +131,7 @@ def test_digits_that_were_lost_stay_lost_when_tallies_are_added():
 
 def test_digits_that_were_lost_stay_lost_however_many_steps_ago():
     """Two steps that each keep their digits are refused where one step of both would lose them."""
-    far, near, rest = [[3_000.0]], [[1.5], [-1.5]], [[0.01], [-0.01], [0.0], [0.02]]
+    far, near, rest = [[1_000.0]], [[1.5], [-1.5]], [[0.01], [-0.01], [0.0], [0.02]]
     tally = tb.Tally.of(np.array(rest + near + far), [0] * 7)
     with pytest.raises(tb.TallyBayesError, match="rounding error"):
         tally.forget(np.array(near + far), [0] * 3)
