@@ -53,13 +53,7 @@ class RelativeFloor(Value, frozen=True):
         """Return the floor of one column."""
         return self
 
-    def lift_one(self, variance: float, of_column: float, within: float) -> float:
-        """Do what `lift` does for one variance."""
-        floor = self.fraction * of_column
-        lifted = variance if variance > floor else max(floor, within)
-        return lifted if of_column > 0.0 else 0.0
-
-    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Any, within: Any) -> Floats:
         """Return the variances, none below the floor."""
         floor = self.fraction * of_columns
         lifted = np.where(variance > floor, variance, np.maximum(floor, within))
@@ -92,11 +86,7 @@ class AdditiveFloor(Value, frozen=True):
             return AdditiveFloor(self.fraction, float(self.of[unit]))
         return self if self.of is not None else None if self.fraction else AdditiveFloor(0.0, 0.0)
 
-    def lift_one(self, variance: float, of_column: float, within: float) -> float:
-        """Do what `lift` does for one variance."""
-        return variance + self.fraction * float(self.of)
-
-    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Any, within: Any) -> Floats:
         """Return the variances, the floor added."""
         largest = of_columns.max(initial=0.0) if self.of is None else self.of
         lifted: Floats = variance + self.fraction * largest
@@ -129,7 +119,6 @@ class Gaussian(Family, frozen=True):
             )
 
     def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
-        """Turn moments into means and variances."""
         everything = all_rows(counted)
         finite = np.isfinite(everything.m2)
         if not finite.all():
@@ -155,14 +144,14 @@ class Gaussian(Family, frozen=True):
         floors = [self.floor.of_unit(unit) for unit in range(len(start.exponents))]
         if None in floors:
             return None
-        fraction = self.floor.fraction if isinstance(self.floor, RelativeFloor) else 0.0
-        counted = start.counted
+        counted, units = start.counted, []
         parts = (part.T.tolist() for part in (counted.weight, counted.mean, counted.m2))
-        units = zip(*parts, floors, start.exponents, strict=True)
-        return [
-            RunningNormal(weight, mean, m2, self.ddof, floor.lift_one, fraction, exponent)
-            for weight, mean, m2, floor, exponent in units
-        ]
+        for n, mean, m2, floor, exponent in zip(*parts, floors, start.exponents, strict=True):
+            added = floor.fraction * floor.of if isinstance(floor, AdditiveFloor) else 0.0
+            fraction = 0.0 if isinstance(floor, AdditiveFloor) else floor.fraction
+            of_floor = floor.lift, fraction, added
+            units.append(RunningNormal(n, mean, m2, self.ddof, *of_floor, exponent))
+        return units
 
     def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say where a variance comes from that is not simply that of its class."""
@@ -271,7 +260,6 @@ class NormalParameters(Parameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its tables stands for, and what their numbers are."""
         return "class", "log x in each class" if self.log else "x in each class"
 
     @cached_property
@@ -286,7 +274,6 @@ class NormalParameters(Parameters):
         return np.where(self.used, self.mean, 0.0), scale, height
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
         assert isinstance(block, np.ndarray)
         mean, scale, height = (part.T for part in self.curves)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -295,7 +282,6 @@ class NormalParameters(Parameters):
         return logs - self._stretch(block)[:, :, None] if self.log else logs
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
         scoring.add("score_normals", block, self.curves, out)
         if self.log:
@@ -306,7 +292,6 @@ class NormalParameters(Parameters):
         return np.where(self.used & ~np.isnan(block), block, 0.0)
 
     def term(self, unit: int) -> Quadratic:
-        """Return what scores one plain value of a column."""
         mean, scale, height = (part[:, unit].tolist() for part in self.curves)
         return Quadratic(mean, scale, height, self.log)
 
@@ -318,16 +303,13 @@ class NormalParameters(Parameters):
         return z
 
     def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all, if that is so."""
         constant = not self.used[unit] and not np.isnan(self.mean[:, unit]).any()
         return CONSTANT if constant else Parameters.silence(self, unit)
 
     def left_out(self, unit: int, value: Any) -> str | None:
-        """Say why the factor of a value that is there is left out, if it is."""
         return self.silence(unit) or (NO_LOGARITHM if self.log and value <= 0 else None)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
         spread = np.sqrt(np.where(self.used, self.variance, 0.0))
         drawn: Any = rng.normal(size=(len(classes), self.mean.shape[1]))
         drawn = self.mean[classes] + spread[classes] * drawn
@@ -338,5 +320,4 @@ class NormalParameters(Parameters):
         return list(drawn.T)
 
     def powered(self, exponents: Floats) -> NormalParameters:
-        """Return what scores as f(x | class) to a power, one a column."""
         return replace(self, exponents=np.broadcast_to(exponents, self.used.shape))

@@ -106,7 +106,6 @@ class CsvWriter(Writer):
         )
 
     def encode(self, table: Any) -> tuple[list[str], bytes]:
-        """Return the names of the columns, and the lines."""
         import pyarrow
         from pyarrow import compute
 
@@ -143,7 +142,6 @@ class CsvWriter(Writer):
         return compute.if_else(odd, quoted, texts)
 
     def write(self, encoded: Any) -> None:
-        """Write some lines, after the names if they are the first."""
         import pyarrow
 
         names, lines = encoded
@@ -163,13 +161,11 @@ class JsonWriter(Writer):
         self._file = file
 
     def encode(self, table: Any) -> bytes:
-        """Return the lines."""
         import msgspec
 
         return msgspec.json.Encoder(decimal_format="number").encode_lines(table.to_pylist())
 
     def write(self, encoded: Any) -> None:
-        """Write some lines."""
         self._file.write(encoded)
 
 
@@ -182,7 +178,6 @@ class ColumnWriter(Writer):
         self._schema: Any = None
 
     def encode(self, table: Any) -> Any:
-        """Return the table without codes."""
         return plain(table)
 
     def write(self, encoded: Any) -> None:
@@ -202,7 +197,6 @@ class ColumnWriter(Writer):
         self._writer.write_table(encoded)
 
     def close(self) -> None:
-        """Write the footer."""
         if self._writer is not None:
             self._writer.close()
 
