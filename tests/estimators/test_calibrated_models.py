@@ -28,7 +28,6 @@ def documents():
 
 
 def counts(n=120, seed=0):
-    """Make three columns of counts and two classes."""
     rng = np.random.default_rng(seed)
     y = rng.choice(["p", "q"], n)
     p = y == "p"
