@@ -136,32 +136,6 @@ def test_a_column_without_values_is_sampled_as_missing():
     assert all(np.isnan(sample[name].astype(float)).all() for name in "nbk")
 
 
-FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
-
-
-@pytest.mark.parametrize(
-    ("column", "kind"),
-    [
-        ([1.5] * 4, tb.Numeric()),
-        (["x"] * 4, tb.Categories()),
-        ([np.nan] * 4, tb.Numeric()),
-        ([None] * 4, tb.Categories()),
-        ([None] * 4, tb.Numeric()),
-        ([None] * 4, tb.Binary()),
-        ([None] * 4, tb.Count("others")),
-        ([0] * 4, tb.Count("others")),
-    ],
-)
-def test_a_constant_or_missing_column_says_nothing(column, kind):
-    labels = ["a", "b", "b", "b"]
-    counted = tb.Tally.of({**FINE, "c": column}, labels, columns={"c": kind})
-    with_it = tb.estimate(counted, prior=tb.Uniform())
-    without = tb.estimate(tb.Tally.of(FINE, labels), prior=tb.Uniform()).posterior(FINE)
-    for value in (None, column[0], "seven" if kind == tb.Categories() else 7):
-        got = with_it.posterior({**FINE, "c": [value] * 4})
-        np.testing.assert_allclose(got, without, rtol=1e-12)
-
-
 @pytest.mark.parametrize("total", [0.5, 1.0])
 def test_small_weights_give_the_plain_variance(total):
     x = np.random.default_rng(3).normal(size=100)

@@ -64,7 +64,6 @@ class _Values(Kind, frozen=True):
     read_as_is: ClassVar[tuple[Any, ...]] = ()  # types of matrices that kernels are compiled for
 
     def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
         if not isinstance(source, Matrix):
             return False
         return bool(source.values.flags.c_contiguous) and source.values.dtype in self.read_as_is
@@ -103,7 +102,6 @@ class Numeric(_Values, frozen=True):
             raise TallyBayesError(f"log is {self.log!r}; it must be True or False")
 
     def encode(self, cells: Cells) -> Array:
-        """Return the numbers, or their logarithms."""
         self._refuse_sparse(cells)
         values = cells.stacked()
         if self.log:
@@ -112,7 +110,6 @@ class Numeric(_Values, frozen=True):
         return self._contiguous(values)
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return the function that checks one number, and takes its logarithm if asked to."""
         if not self.log:
             return plain_number
 
@@ -123,7 +120,6 @@ class Numeric(_Values, frozen=True):
         return read
 
     def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
         return not self.log and _Values.passes(self, source)
 
     def refuse_unusable(
@@ -172,7 +168,6 @@ class Categories(_Values, frozen=True):
         return Categories(sorted_labels(self.values, f"the values of column {name!r}"))
 
     def encode(self, cells: Cells) -> Coded:
-        """Return the values as codes."""
         self._refuse_sparse(cells)
         values = cells.matrix()
         if values is None:
@@ -182,7 +177,6 @@ class Categories(_Values, frozen=True):
         return coded_by_value(values, [cells.names[place] for place in cells.reads])
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return the function that lets values pass that are of the type of the known ones."""
         type_: Any = type(known[0]) if known else None
 
         def read(value: Any) -> Any:
@@ -208,11 +202,9 @@ class Categories(_Values, frozen=True):
         return Categories((*self.values, *other.values))
 
     def fits(self, counted: Kind) -> bool:
-        """Tell whether categories were counted, whatever values were declared."""
         return isinstance(counted, Categories)
 
     def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether these are single values."""
         return not any(isinstance(label, tuple) for label in labels)
 
 
@@ -267,14 +259,12 @@ class Intervals(_Values, frozen=True):
         return self
 
     def encode(self, cells: Cells) -> Coded:
-        """Return the numbers as the intervals in which they are."""
         self._refuse_sparse(cells)
         edges = [kind.edges or () for kind in cells.kinds]
         codes = interval_codes(cells.stacked().T, edges, len(cells))
         return Coded(codes, tuple(range(len(each) + 1) for each in edges))
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return the function that checks one number and finds its interval."""
         edges = self.edges or ()
 
         def read(value: Any) -> int | None:
@@ -297,7 +287,6 @@ class Intervals(_Values, frozen=True):
         return None in (self.edges, counted.edges) or self.edges == counted.edges
 
     def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether these are numbers of intervals."""
         n = len(self.edges or ()) + 1
         return all(type(label) is int and 0 <= label < n for label in labels)
 
@@ -368,7 +357,6 @@ class Binary(_Sums, frozen=True):
         self._put(threshold=number(self.threshold, "threshold"))
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return the function that checks one number, and whether it exceeds the threshold."""
         threshold = self.threshold
 
         def read(value: Any) -> bool | None:
@@ -401,8 +389,6 @@ class Count(_Sums, frozen=True):
     bag: str = "words"
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return the function that checks one number, which is not negative."""
-
         def read(value: Any) -> float | None:
             x = plain_number(value)
             if x is not None and x < 0.0:
@@ -542,15 +528,12 @@ class Joint(Kind, frozen=True):
 
     @property
     def together(self) -> Joint:
-        """All such units share a block."""
         return Joint()
 
     def of_unit(self, unit: int) -> Joint:
-        """Return the kind of one unit alone."""
         return Joint((self.units[unit],))
 
     def gathered(self, kinds: Sequence[Any]) -> Joint:
-        """Return the kind of several units."""
         return Joint(tuple(unit for kind in kinds for unit in kind.units))
 
     @property
@@ -574,22 +557,18 @@ class Joint(Kind, frozen=True):
         return Coded(codes, None)
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return what takes all that the columns' own kinds take."""
         return lambda value: value
 
     @property
     def absent(self) -> Label:
-        """The value that a row has in which all columns of the only unit are missing."""
         (parts,) = self.units
         codes = [part.code(None) for part in parts]
         return -1 if min(codes) < 0 else int(np.ravel_multi_index(codes, self.shape))
 
     def fits(self, counted: Kind) -> bool:
-        """Tell whether columns were counted together."""
         return isinstance(counted, Joint)
 
     def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether these are numbers of cells."""
         n = math.prod(self.shape)
         return all(type(label) is int and -1 <= label < n for label in labels)
 
@@ -648,7 +627,6 @@ class Scatter(Kind, frozen=True):
 
     @property
     def together(self) -> None:
-        """Each has a block of its own."""
         return
 
     def encode(self, cells: Cells) -> Array:
@@ -661,11 +639,9 @@ class Scatter(Kind, frozen=True):
         return np.clip(values, -self.farthest, self.farthest, out=values)[:, None]
 
     def reader(self, known: Sequence[Label]) -> Reader:
-        """Return what takes all that the columns' own kinds take."""
         return lambda value: value
 
     def fits(self, counted: Kind) -> bool:
-        """Tell whether columns were counted so."""
         return isinstance(counted, Scatter)
 
     def title(self, columns: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """Reports to look at: small and large, with data and without, of kind and of hostile names."""
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -98,13 +97,3 @@ PAGES = {
     "hostile": hostile,
     "large": large,
 }
-
-
-def numbers(cells: list[str]) -> list[float]:
-    """Read the numbers of cells, as a reader would."""
-    found = []
-    for cell in cells:
-        plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", "")
-        match = re.match(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", plain.strip())
-        found.append(float(match[0]) if match else float("nan"))
-    return found

@@ -3,18 +3,13 @@
 import re
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from browser.pages import PAGES, numbers
-from tallybayes.metrics import NAMES, Predictions, score_intervals
+from browser.pages import PAGES
 from tallybayes.report.page import SECTIONS
-from tallybayes.tallies import Tally
 
 IDS = tuple(SECTIONS)
 WIDTHS = (390, 1400)
-RANKING = ("roc_auc", "average_precision")
-JUDGED = [name for name in PAGES if name != "loan"]
 
 
 @pytest.fixture
@@ -145,44 +140,6 @@ def test_it_prints_whole_without_the_menu(shown, name):
     pages = len(re.findall(rb"/Type\s*/Page\b", made))
     assert made.startswith(b"%PDF")
     assert 3 <= pages <= {"loan": 14, "loan with data": 20, "hostile": 45, "large": 110}[name]
-
-
-def left_out(fitted, X, y):
-    """Judge each row by a model that is estimated without it."""
-    rows, schema = [], fitted.tally.schema
-    for k in range(len(X)):
-        row = X.iloc[k : k + 1]
-        others = fitted.tally - Tally.of(row, list(y[k : k + 1]), schema=schema)
-        rows.append(fitted.recipe.model(others).posterior(row)[0])
-    return np.array(rows)
-
-
-@pytest.mark.parametrize("name", JUDGED)
-def test_scores_intervals_and_confusion_are_those_of_the_rows(shown, name):
-    page, found, _ = shown(name)
-    X, y = page.frame.drop(columns=page.model.schema.target), page.frame[page.model.schema.target]
-    proba, classes = page.model.posterior(X), page.model.classes
-    learned = page.model.calibration is None  # so these very rows are left out in turn
-    if learned:
-        proba = left_out(page.stored.fitted, X, y)
-    answers = np.array(classes, object)[proba.argmax(axis=1)]
-    wanted = Predictions.of(y, proba, answers, classes=classes)
-    scores, limits = wanted.scores(), score_intervals(wanted)
-    lines = table(found, "scores")
-    assert {line[0].replace(" ", "_") for line in lines} == set(NAMES)
-    for score, value, interval, *_ in lines:
-        key = score.replace(" ", "_")
-        if learned and key in RANKING:  # which come from folds: tests/workflows has them
-            assert 0.5 < numbers([value])[0] <= 1.0
-            continue
-        assert numbers([value]) == pytest.approx([scores[key]], abs=6e-5, nan_ok=True)
-        low, high = limits[key]
-        shown_limits = numbers(interval.split(" to ")) if " to " in interval else [np.nan] * 2
-        assert shown_limits == pytest.approx([low, high], abs=6e-5, nan_ok=True)
-    if len(classes) <= 20:
-        for line, predicted in zip(table(found, "confusion"), classes, strict=True):
-            rows = [int(((answers == predicted) & (y == each)).sum()) for each in classes]
-            assert numbers(line[1:]) == rows
 
 
 def test_hostile_names_are_shown_as_they_are_and_do_nothing(shown):

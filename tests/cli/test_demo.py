@@ -59,19 +59,6 @@ def test_scores_are_those_of_the_lecture(results, demo, model, label, score, pri
     assert printed is None or f"{joint:.7f}" == printed
 
 
-def test_what_is_decided_and_said_is_true(results):
-    for demo, model, label in (("spam", "raw", "spam"), ("loan", "shares", "Yes")):
-        found = results[demo, f"explain {model}.tally"]
-        assert found["joint"][found["classes"].index(label)] == "-inf"
-        assert found["decision"] != label
-    assert results["customers", "explain by_n.tally"]["decision"] == "drop out"
-    rows = results["spam", "predict spam.tally"]["predictions"]
-    assert [row["prediction"] for row in rows] == ["spam", "not spam"]
-    assert f"{rows[0]['P(spam)']:.4f}" == "0.6363"
-    scores = results["loan", "evaluate --plain"]
-    assert (scores["scores"]["accuracy"], scores["training"]["accuracy"]) == (0.8, 1.0)
-
-
 def test_the_data_can_be_kept(done, cli, data):
     assert "go on with it" in done("demo", "loan", "--save", "kept")
     assert sorted(path.name for path in (data / "kept").iterdir()) == ["applicants.csv", "loan.csv"]

@@ -1,7 +1,8 @@
-"""Help: of all commands without loading any, of each with its options and examples; the page."""
+"""Help: of all commands without loading any, of each with its options; the page; completion."""
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -147,3 +148,49 @@ def test_options_of_families_can_be_typed_as_they_are_shown():
         for option in bare.__struct_fields__:
             meant = {"alpha": 1.0, "unseen": "ignore"}.get(option, getattr(bare, option))
             assert getattr(stated, option) == meant
+
+
+@pytest.fixture
+def ask(monkeypatch, capsys):
+    """Ask like bash; the last word is the one to complete."""
+
+    def ask(*words):
+        monkeypatch.setenv("_TALLYBAYES_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", " ".join(("tallybayes", *words)))
+        monkeypatch.setenv("COMP_CWORD", str(len(words)))
+        assert main([]) == 0
+        return capsys.readouterr().out.split()
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["for"], ["plain,forget"]),
+        (["fit", "--calib"], ["plain,--calibration"]),
+        (["fit", "--calibration", "we"], ["plain,weights"]),
+        (["fit", "lo"], ["file,lo"]),
+        (["predict", "lo"], ["file,lo"]),
+        (["fit", "-o", "mo"], ["file,mo"]),
+    ],
+    ids=" ".join,
+)
+def test_commands_options_and_choices_are_completed_and_files_left_to_the_shell(
+    ask, words, offered
+):
+    assert ask(*words) == offered
+
+
+@pytest.mark.parametrize("option", ["--target", "--drop", "--column", "--weight"])
+def test_nothing_that_stands_in_a_file_reaches_the_command_line(ask, data, option):
+    (data / "evil.csv").write_text("income$(touch${IFS}PWNED),b,y\n1,x,p\n2,z,q\n")
+    assert ask("fit", "evil.csv", option, "inc") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_takes_the_script(done, shell):
+    script = done("completion", shell)
+    assert "_TALLYBAYES_COMPLETE" in script
+    if shutil.which(shell) is not None:
+        subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=300)

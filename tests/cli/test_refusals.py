@@ -47,6 +47,7 @@ USAGE = {
     "compare loan.tally loan.tally loan.csv": "two different model files",
     "compare loan.tally other.tally": "Name the data",
     "compare loan.csv": "two different model files",
+    "compare loan.csv -t cheat --spec --alpha=1": "from Python, by tallybayes.validation.compare.",
     **{
         f"tune loan.csv -t cheat --try {tried}": "--try"
         for tried in ("alpha", "beta=1", "alpha=", "alpha=a", "alpha=1..0:3", "prior=best")

@@ -1,10 +1,13 @@
-"""What the documents say is true: their code runs, and every public name and option is in them."""
+"""What the documents say is true: their code and commands run, every public name is there."""
+
+from __future__ import annotations
 
 import html
 import importlib.util
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import plots
+from tallybayes.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -127,3 +131,42 @@ def test_the_telling_words_on_the_page_are_what_is_printed(capsys):
     assert capsys.readouterr().out.splitlines() == shown
     posterior = space["model"].predict_proba(["You! Lottery! Lottery! Lottery!!"])
     assert posterior.tolist() == [[pytest.approx(0.36, abs=0.005), pytest.approx(0.64, abs=0.005)]]
+
+
+def steps(page: str) -> list[tuple[str, str]]:
+    """Return the commands of a page, each with the output that is shown."""
+    found = []
+    for block in re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = step.partition("\n")
+            found.append((command, shown))
+    return found
+
+
+NAMES = "command_line", "explanations", "files", "spam"
+PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
+
+
+FOR_A_SHELL = set("|<>&;()$")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_on_a_page_print_what_it_shows(page, tmp_path, monkeypatch, capsys):
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def printed(command: str) -> str:
+        if command.startswith("tallybayes ") and not FOR_A_SHELL & set(command):
+            main(shlex.split(command)[1:])  # a process of its own takes most of the time
+            return capsys.readouterr().out
+        run = ["bash", "-c", command]
+        return subprocess.run(run, capture_output=True, text=True, timeout=300).stdout
+
+    assert steps(page)
+    for command, shown in steps(page):
+        # three dots on a page stand for whatever is there: times, and long output
+        expected = ".*".join(re.escape(part) for part in shown.split("..."))
+        out = printed(command)
+        assert re.fullmatch(expected, out, flags=re.DOTALL), (command, out)

@@ -4,13 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.metrics import log_loss
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TextNB
-
-HOWS = ("temperature", "weights")
-every_how = pytest.mark.parametrize("how", HOWS)
 
 
 def mixed(n=120, seed=0):
@@ -51,23 +47,6 @@ def counts(n=120, seed=0):
 
 PROBLEMS = {"NaiveBayes": (NaiveBayes, mixed), "TextNB": (TextNB, documents)}
 every_problem = pytest.mark.parametrize("problem", PROBLEMS)
-
-
-@every_problem
-@every_how
-def test_fit_learns_a_calibration_that_lowers_the_loss_of_rows_left_out(problem, how):
-    estimator, data = PROBLEMS[problem]
-    X, y = data()
-    model = estimator(calibration=how).fit(X, y)
-    found = model.calibration_
-    assert found.how == how
-    assert found.rows == len(y)
-    assert found.loss <= found.loss_before
-    plain = estimator().fit(X, y)
-    assert plain.calibration_ is None
-    held = plain.cross_val(X, y, folds="loo")
-    assert found.loss_before == pytest.approx(log_loss(y, held.proba), rel=1e-9)
-    assert not np.allclose(model.predict_proba(X), plain.predict_proba(X))
 
 
 class TestLearning:

@@ -51,6 +51,8 @@ CASES: list[tuple[Any, Any]] = [
     (tb.TextNB(ngrams=(1, 2), stop_words=["now"], idf=True, norm="l2"), TEXTS),
     (tb.TextNB(prior=STATED, positive=1, calibration="temperature"), TEXTS),
     (tb.TextNB(tf="log", event="bernoulli"), TEXTS),
+    (tb.TextNB(tokens="characters", ngrams=(1, 3), event="boolean"), TEXTS),
+    (tb.TextNB(min_df=2, best=2), TEXTS),
     (tb.TextNB(vocabulary=["dinner", "lottery"], event="complement"), TEXTS),
     (tb.MixedNB(categorical_features=[0], max_categories=[9]), COUNTS * 1.0),
     (tb.GaussianNB(var_smoothing=0.1), NUMBERS),
@@ -285,15 +287,6 @@ def test_rows_are_prepared_once_or_it_says_why_not(estimator, X):
         model.predict_proba(X),
         rtol=1e-9,
     )
-
-
-@pytest.mark.parametrize("estimator", [tb.MultinomialNB(), tb.BernoulliNB(), tb.CategoricalNB()])
-def test_weighted_drop_ins_are_counted_once(estimator):
-    held = estimator.cross_val(COUNTS, Y, folds=4, sample_weight=WEIGHTS)
-    assert not held.notes
-    for test in (held.fold == k for k in range(4)):
-        refitted = clone(estimator).fit(COUNTS[~test], Y[~test], WEIGHTS[~test])
-        np.testing.assert_allclose(held.proba[test], refitted.predict_proba(COUNTS[test]))
 
 
 def test_cross_val_of_a_drop_in_converts_its_rows_once(monkeypatch):

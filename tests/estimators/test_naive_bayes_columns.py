@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.model_selection import GridSearchCV
 
@@ -239,22 +238,7 @@ def test_masked_cells_of_an_array_are_missing():
 
 X = {"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y", "x", "z"] * 5}
 MATRIX_OF_LABELS = np.arange(20.0)[:, None]
-MISSING = {
-    "NaN": [1.0, np.nan, 0.0, 1.0] * 5,
-    "None": ["p", None, "q", "p"] * 5,
-    "pandas text": pd.Series(["p", pd.NA, "q", "p"] * 5, dtype="string"),
-    "pandas whole numbers": pd.Series([1, None, 0, 1] * 5, dtype="Int64"),
-    "pandas booleans": pd.Series([True, None, False, True] * 5, dtype="boolean"),
-    "polars": pl.Series([1, None, 0, 1] * 5),
-}
 BOTH = [(tb.NaiveBayes(), X), (tb.SemiNaiveBayes(), X), (tb.NaiveBayes(), MATRIX_OF_LABELS)]
-
-
-@pytest.mark.parametrize("y", MISSING.values(), ids=MISSING)
-@pytest.mark.parametrize(("model", "rows"), BOTH)
-def test_a_missing_label_is_named_by_its_row(model, rows, y):
-    with pytest.raises(tb.TallyBayesError, match=r"the label of row 1 is missing; drop the row"):
-        model.fit(rows, y)
 
 
 @pytest.mark.parametrize(("model", "rows"), BOTH)

@@ -7,13 +7,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
 
-import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted, with_gaps
 from tallybayes.explanations import explain
-from tiers import scaled
-from validation.registry import CLASSES, EVERY_SETTING
+from validation.registry import CLASSES
 
 
 def assert_close(got, expected, terms=()):
@@ -67,24 +64,3 @@ def test_terms_add_up_to_the_answer_of_the_model(setting):
             assert found["joint"] == [x if np.isfinite(x) else str(x) for x in explanation.joint]
             assert str(explanation).endswith(".")
             assert re.search(r"^posterior ", str(explanation), re.MULTILINE)
-
-
-@scaled(2)
-@given(data=st.data())
-def test_any_model_and_any_record_add_up(data):
-    setting = data.draw(st.sampled_from(EVERY_SETTING))
-    how = data.draw(st.sampled_from(list(CALIBRATIONS)))
-    rows = data.draw(setting.rows(min_size=1))
-    assume(any(weight for _, weight, _ in rows))
-    try:
-        case = fitted(setting, rows, how, prior=tb.Empirical(alpha=1))
-    except tb.TallyBayesError:  # no word is left, for example
-        assume(False)
-    cells = data.draw(st.tuples(*map(st.sampled_from, setting.cells)))
-    named = data.draw(st.sets(st.sampled_from(setting.names)))
-    record = {name: value for name, value in case.record(cells).items() if name in named}
-    try:
-        case.joint(record)
-    except tb.TallyBayesError:  # refused everywhere
-        assume(False)
-    assert_adds_up(case, record)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 import tallybayes as tb
-from tallybayes.model import Recipe, records
+from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
 from validation.registry import PRIORS, SETTINGS
 
@@ -77,19 +77,6 @@ def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting
         np.testing.assert_allclose(found, model.prior, rtol=1e-12)
 
 
-@every_setting
-@pytest.mark.parametrize("wide", [False, True])
-def test_single_records_agree_with_tables(setting, wide, monkeypatch):
-    monkeypatch.setattr(records, "WIDE", 1 if wide else 64)
-    tally, data, cells = counted(setting)
-    model = estimated(setting, tally, Calibration("weights", weights_of(setting), prior=0.3))
-    expected = answered(lambda: model.posterior(data))
-    for row, record in enumerate(cells):
-        found = answered(lambda record=record: model.posterior_of(record))
-        assert list(found) == list(model.classes)
-        np.testing.assert_allclose(list(found.values()), expected[row], rtol=1e-9, atol=1e-12)
-
-
 class TestPrior:
     """The prior has an exponent of its own, whatever those of the columns are."""
 
@@ -106,12 +93,6 @@ class TestPrior:
         assert list(model.posterior_of({}).values()) == pytest.approx(expected)
         assert model.log_prior.tolist() == pytest.approx((exponent * np.log([0.8, 0.2])).tolist())
         assert model.prior.tolist() == pytest.approx([0.8, 0.2])  # what was counted
-
-    @pytest.mark.parametrize("prior", [tb.Uniform(), tb.Fixed({"p": 0.9, "q": 0.1})])
-    def test_a_prior_that_is_not_learnt_from_rows_keeps_the_exponent_1(self, prior):
-        model = tb.estimate(self.tally, prior=prior, calibration=Calibration("weights", prior=0.3))
-        assert model.calibration.prior == 1.0
-        assert model.posterior_of({}) == pytest.approx(dict(zip("pq", model.prior, strict=True)))
 
     def test_a_class_that_no_row_has_stays_impossible(self):
         recipe = Recipe(declared_classes=("r",), calibration=Calibration("weights", prior=0.0))

@@ -1,4 +1,4 @@
-"""Mistakes in a table: counting, estimators and models refuse them, and say where they are."""
+"""Mistakes in a table, also rare ones: all that count it refuse them, and say where they are."""
 
 # ruff: noqa: E501 -- one line a mistake, like a table
 
@@ -11,11 +11,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import tallybayes as tb
 from refusals.refused import refused
 from tallybayes import NaiveBayes
+from tallybayes.metrics import Confusion
+from tallybayes.validation import tune
 
 Y = ["a", "b", "a", "b"]
 FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
@@ -158,6 +161,7 @@ def refused_by_estimators(X, y, weights, message, **parameters):
 # X, y, weights and the message: what counting does not know, or takes.
 BY_ESTIMATORS_ALONE = {
     "labels left in the table": (FRAME.assign(cheat=Y), pd.Series(Y, name="cheat"), None, "'cheat' is also a column; take it out"),
+    "a missing label beside an array": (np.eye(4), pd.Series([3, 0, None, 0], dtype="Int64"), None, "the label of row 2 is missing; drop the row"),
     "a label infinite": (FINE, [0.0, 1.0, np.inf, 1.0], None, "y contains infinity"),
     "a target to regress on": (FINE, [0.5, 1.25, 3.75, 2.1], None, "Unknown label type: cont"),
     "a frame without columns": (pd.DataFrame(index=range(4)), Y, None, "no columns"),
@@ -390,3 +394,78 @@ def test_a_broken_sparse_matrix_is_refused_and_left_alone(estimator, flaw):
     for call in (partial(clone(estimator).fit, X, Y), partial(fitted.predict_proba, X)):
         refused(call, "the sparse matrix is broken", fitted)
         assert [each.tobytes() for each in (X.indptr, X.indices, X.data)] == before
+
+
+TABLE = {"x": [1.0, 2.0, 4.0, 8.0], "c": ["u", "v", "u", "v"]}
+TWO = ["p", "q", "p", "q"]
+TALLY = tb.Tally.of(TABLE, TWO)
+HUGE = csr_array(np.full((2, 1), 1.5e308))
+FEW = {"alpha": [0.5, 1.0]}
+
+MISTAKES = {
+    "a word for idf": (lambda: tb.TextNB(idf="yes").fit(["a b"], ["p"]), "must be True or False"),
+    "no words to weigh": (
+        lambda: tb.TextNB(idf=True).fit(["", "!"], ["p", "q"]), "no document has a word, so none"),
+    "rows in the place of a tally": (lambda: tb.estimate(TABLE), "takes a tally, not dict"),
+    "what is given is no mapping": (
+        lambda: tb.estimate(TALLY).sample(1, given=["p"]), r"give a mapping: \{'class': label\}"),
+    "values as one text": (lambda: tb.Categories("uvw"), "values is 'uvw'; give a tuple"),
+    "a target that is stated twice": (
+        lambda: tb.stated({"p": 0.5, "q": 0.5}, {"c": {}}, target="c"), "'c' is also a column"),
+    "a choice for every row": (
+        lambda: tune(tb.NaiveBayes(), TABLE, TWO, FEW, folds=2, nested="loo"), "take nested=5"),
+    "counts without bounds": (
+        lambda: tb.MultinomialNB().fit(HUGE, [0, 0]), "too large to add up; rescale"),
+    "dense counts without bounds": (
+        lambda: tb.MultinomialNB().fit(HUGE.toarray(), [0, 0]), "'x0' .* too large to add up"),
+    "half a surrogate pair": (lambda: tb.Idf({"\ud800": 1.0}), "half a surrogate pair"),
+    "weights that are no Idf": (lambda: tb.Words(idf={"a": 1.0}), r"Idf\(\{word: weight, ...\}\)"),
+    "a file of something else": (lambda: tb.load(b"a,b\n1,2\n"), "is not a model file"),
+    "kinds of other columns": (
+        lambda: tb.Schema.of(["x", "x"], [tb.Numeric()] * 2), "distinct names"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_it_is_refused_and_the_error_says_what_to_give(mistake):
+    call, message = MISTAKES[mistake]
+    refused(call, message, TALLY)
+
+
+def test_a_calibration_of_another_kind_than_was_fitted_asks_for_a_new_fit():
+    X, y = {"x": np.r_[np.arange(20.0), np.arange(9.0, 29.0)]}, np.repeat(["p", "q"], 20)
+    model = tb.NaiveBayes(calibration="weights").fit(X, y).set_params(calibration="temperature")
+    refused(lambda: model.partial_fit(X, y), r"fitted as 'weights'.*call fit\(\)")
+
+
+def test_an_array_of_another_width_is_refused_in_scikit_learns_words():
+    model = tb.NaiveBayes().fit(np.eye(4)[:, :3], TWO)
+    message = "X has 2 features, but NaiveBayes is expecting 3 features"
+    refused(lambda: model.predict(np.eye(2)), message, error=ValueError)
+
+
+def test_documents_without_words_are_fitted_with_a_warning():
+    with pytest.warns(tb.TallyBayesWarning, match="no document has a word: tokens of fewer than"):
+        model = tb.TextNB().fit(["", "!"], ["p", "q"])
+    assert model.predict_proba(["word"]).tolist() == [[0.5, 0.5]]
+
+
+def test_the_name_of_a_column_is_no_labels():
+    with pytest.raises(tb.TallyBayesError, match=r"y is the text 'cheat'; give the labels"):
+        tb.NaiveBayes().fit({"x": [1.0, 2.0], "cheat": ["No", "Yes"]}, "cheat")
+
+
+def test_a_series_of_pandas_is_a_prior():
+    model = tb.NaiveBayes(prior=pd.Series({"p": 0.25, "q": 0.75})).fit(TABLE, TWO)
+    np.testing.assert_allclose(model.predict_proba([{"x": None}]), [[0.25, 0.75]])
+
+
+def test_a_constant_as_large_as_numbers_are_says_nothing_and_warns_of_nothing():
+    model = tb.NaiveBayes().fit(HUGE.toarray(), ["p", "q"])
+    assert model.predict_proba([[1.5e308], [1.0]]).tolist() == [[0.5, 0.5]] * 2
+    assert model.cross_val(HUGE.toarray(), ["p", "q"], folds=2).proba.shape == (2, 2)
+
+
+def test_a_confusion_matrix_of_very_many_classes_is_not_printed():
+    found = Confusion.of(range(31), range(31))
+    assert str(found) == "confusion matrix: 31 classes, too many to print; see counts"

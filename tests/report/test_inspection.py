@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 import tallybayes as tb
 from lectures import test_loan as loan, test_spam as mails
@@ -37,11 +36,6 @@ def lines(found, name):
     (table,) = [each for each in found.tables if name in each.columns]
     heads = table.table.heads
     return {row[0]: dict(zip(heads[1:], row[1:], strict=True)) for row in table.table.rows}
-
-
-def fractions(found, name):
-    """The exact fractions of a column's lines, one for each class."""
-    return {line: [f.exact for f in cells.values()] for line, cells in lines(found, name).items()}
 
 
 class TestTheLoans:
@@ -128,34 +122,6 @@ def test_what_is_unusual_of_numbers_is_said():
     assert "off: no value of it was counted" in text
     assert "the same in every row that was counted" in text
     assert "no value of it was counted" in text
-
-
-CELLS = st.sampled_from(["red", "green", "blue", None])
-ALPHAS = st.sampled_from(
-    [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(7, 100)]
-)
-
-
-@given(rows=st.lists(st.tuples(st.sampled_from("ab"), CELLS), min_size=1), alpha=ALPHAS)
-def test_any_column_of_categories_is_shown_with_its_fractions(rows, alpha):
-    labels, cells = [y for y, _ in rows], [cell for _, cell in rows]
-    tally = tb.Tally.of({"x": cells}, labels, columns={"x": tb.Categories()})
-    found = look(tally, tb.Categorical(alpha=float(alpha)))
-    seen = sorted({cell for cell in cells if cell is not None})
-    shown = fractions(found, "x")
-    assert list(shown) == seen
-    (column,) = found.to_dict()["columns"]
-    for k, label in enumerate(sorted(set(labels))):
-        here = [cell for y, cell in rows if y == label and cell is not None]
-        everywhere = [cell for cell in cells if cell is not None]
-        for value in seen:
-            if here or alpha:
-                expected = (here.count(value) + alpha) / (len(here) + alpha * len(seen))
-            else:  # the class takes what all classes have together
-                expected = Fraction(everywhere.count(value), len(everywhere))
-            assert shown[value][k] == expected
-        missing = sum(y == label and c is None for y, c in rows)
-        assert column["missing_by_class"][k] == missing
 
 
 def test_weights_are_shown_beside_rows_and_as_decimals_where_they_are_no_simple_fractions():

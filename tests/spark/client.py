@@ -24,7 +24,8 @@ def main(address, folder):
     model.to_file(f"{folder}/model.tally")
     rows = model.transform(frame).select("id", "prediction", "probability", "reasons").toArrow()
     parquet.write_table(rows, f"{folder}/scored.parquet")
-    print(ts.evaluate(model, frame, weight="times").log_loss)
+    address = f"{folder}/rows.parquet"
+    print(ts.evaluate(model, address, weight="times", session=session).log_loss)
     found = ts.cross_val(
         frame, "label", key="id", folds=2, alphas=(0.1, 50.0), drop=("mail", "times"), plain=True
     )

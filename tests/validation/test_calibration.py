@@ -17,7 +17,7 @@ PRIOR = PRIORS[1]
 class Terms:
     """What each column says of each row under the model of all other rows.
 
-    (`test_held_out_terms` holds these against refits.) Rows that are alone in their class, have no
+    (`test_leave_one_out` holds these against refits.) Rows that are alone in their class, have no
     weight, or are impossible in their own class have no part.
     """
 

@@ -141,7 +141,10 @@ def test_repeats_hold_every_row_out_as_often():
 # Weights
 
 
-@pytest.mark.parametrize("name", ["NaiveBayes", "TextNB", "GaussianNB", "NaiveBayes, bins"])
+@pytest.mark.parametrize(
+    "name",
+    ["NaiveBayes", "TextNB", "GaussianNB", "NaiveBayes, bins", "MultinomialNB", "BernoulliNB"],
+)
 @pytest.mark.parametrize("folds", [KFold(3), "loo"], ids=str)
 def test_weights_count_where_a_model_learns(name, folds):
     model, X, _, _ = CASES[name]

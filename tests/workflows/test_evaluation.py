@@ -183,6 +183,12 @@ def test_models_are_compared_on_the_same_rows(tmp_path, models):
         compare({"one": models["all"]}, SEEN, "label")
 
 
+def test_ways_to_make_models_are_for_validation_to_compare(models):
+    for others in ({"a": ModelSpec(), "b": ModelSpec(plain=True)}, {**models, "b": ModelSpec()}):
+        with pytest.raises(tb.TallyBayesError, match=r"estimators to tallybayes\.validation\.comp"):
+            compare(others, SEEN, "label")
+
+
 # tuning
 
 

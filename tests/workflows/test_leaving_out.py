@@ -5,7 +5,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from msgspec import structs
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 import tallybayes as tb
 from plain_model import ModelSpec, train
@@ -44,6 +43,7 @@ def assert_scores(trained, frame, weight=None, rows=slice(None)):
         most = min(10, frame["label"].value_counts().min())
         folds = model.cross_val(X, frame["label"], int(most), sample_weight=w)
         expected |= folds.scores(RANKING)
+        assert any(f"are those of {most} folds, on average" in note for note in found.notes)
     assert found.scores == pytest.approx(expected, rel=1e-9, nan_ok=True)
     assert found.n_zero_probability == wanted.n_zero_probability
     np.testing.assert_allclose(found.confusion.counts, wanted.confusion.counts, rtol=1e-12)
@@ -83,19 +83,6 @@ CASES = {
 def test_scores_are_those_of_the_estimator(way, name):
     frame, spec, weight = CASES[name]
     assert_scores(train(frame, "label", spec, weight=weight), frame, weight)
-
-
-def test_every_row_is_predicted_by_the_model_of_all_others(way):
-    frame, spec = FRAME.drop(columns="mail"), ModelSpec(COLUMNS | {"owner": "categorical"})
-    scores, logs, right = train(frame, "label", spec).scores, [], []
-    for row in frame.index:
-        model = train(frame.drop(row), "label", spec, scores=False).stored.fitted.model
-        asked, true = frame.loc[[row]], frame["label"][row]
-        X = pa.Table.from_pandas(asked.drop(columns="label"), preserve_index=False)
-        logs.append(model.log_posterior(X)[0, model.classes.index(true)])
-        right.append(model.predict(X)[0] == true)
-    assert scores.accuracy == pytest.approx(np.mean(right), rel=1e-12)
-    assert scores.log_loss == pytest.approx(-np.mean(np.maximum(logs, np.log(1e-15))), rel=1e-9)
 
 
 @pytest.mark.parametrize("each", ["csv", "jsonl", "parquet", "arrow"])
@@ -173,28 +160,6 @@ def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     assert 35 <= trained.scores.rows < len(frame)
     assert_scores(trained, frame, rows=slice(trained.scores.rows))
     assert f"scores of the first {trained.scores.rows} of 64 rows" in trained.scores.notes[0]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_in_memory_are_ranked_in_folds(n_classes):
-    """Every fold is refitted, and ranked by scikit-learn; of several each against the rest."""
-    rng = np.random.default_rng(n_classes)
-    y = rng.integers(0, n_classes, 150)
-    frame = pd.DataFrame({"a": rng.normal(size=150) + 0.7 * y, "b": rng.normal(size=150), "y": y})
-    X = frame[["a", "b"]]
-    held, areas, precisions = tb.NaiveBayes().cross_val(X, y, 10), [], []
-    for fold in held.folds():
-        train_on = np.setdiff1d(np.arange(150), fold.row_numbers)
-        model = tb.NaiveBayes().fit(X.iloc[train_on], y[train_on])
-        proba, true = model.predict_proba(X.iloc[fold.row_numbers]), y[fold.row_numbers]
-        of = [1] if n_classes == 2 else range(n_classes)
-        areas.append(np.mean([roc_auc_score(true == k, proba[:, k]) for k in of]))
-        precisions.append(np.mean([average_precision_score(true == k, proba[:, k]) for k in of]))
-    scores = train(frame, "y").scores
-    assert scores["roc_auc"] == pytest.approx(np.mean(areas), rel=1e-9)
-    assert scores["average_precision"] == pytest.approx(np.mean(precisions), rel=1e-9)
-    assert scores.held_out == "leave-one-out"
-    assert any("are those of 10 folds, on average" in note for note in scores.notes)
 
 
 @pytest.mark.parametrize("how", ["best", "in a stream"])

@@ -32,7 +32,6 @@ class ScikitLearnCategorical(Categorical, frozen=True):
     at_least: tuple[int, ...] = ()
 
     def repeated(self, unit: int, n: int) -> ScikitLearnCategorical:
-        """Return the family that estimates n units that are all like one."""
         return structs.replace(self, at_least=(self.at_least[unit],) * n)
 
     def widths(self, block: Codes) -> list[int]:
@@ -45,7 +44,6 @@ class ScikitLearnCategorical(Categorical, frozen=True):
         return block.with_labels(tuple(tuple(range(width)) for width in self.widths(block)))
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
-        """Turn counts of values into probabilities."""
         for name, width in zip(info.names, self.widths(counted), strict=True):
             if width > MOST_CATEGORIES:
                 raise TallyBayesError(

@@ -87,7 +87,6 @@ class GaussianNB(DropIn):
 
     @property
     def class_count_(self) -> Floats:
-        """The weight of each class."""
         return self._as_fitted(super().class_count_)
 
     @property

@@ -82,19 +82,15 @@ class Bins(Family, frozen=True):
 
     @property
     def kind(self) -> Intervals:
-        """What must have been counted: intervals."""
         return Intervals(self.edges)
 
     def unbound(self) -> Bins:
-        """Return the family without its edges, which the schema knows."""
         return structs.replace(self, edges=None)
 
     def needs_labels(self) -> bool:
-        """Tell whether the edges have yet to be found."""
         return self.edges is None
 
     def resolved(self, values: Floats, y: Array, n_classes: int, weights: Array | None) -> Bins:
-        """Find the edges from values and the classes of their rows."""
         return structs.replace(self, edges=entropy_edges(values, y, n_classes, weights))
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> BinsParameters:
@@ -108,7 +104,6 @@ class Bins(Family, frozen=True):
         return BinsParameters(**vars(tables), edges=edges)
 
     def running(self, start: RunningStart) -> list[RunningShares] | None:
-        """Return shares that follow the rows."""
         numbers = tuple(tuple(range(len(each) + 1)) for each in start.info.declared)
         return running_shares(start, numbers, self.alpha, "error")
 
@@ -122,12 +117,10 @@ class BinsParameters(CategoricalParameters):
     edges: tuple[tuple[float, ...], ...] = ()
 
     def term(self, unit: int) -> UnitTerm:
-        """Return what scores one plain value of a column."""
         logs = self.log_probabilities[:, self.here(unit)].T.tolist()
         return Steps(self.edges[unit], tuple(map(tuple, logs)))
 
     def place(self, unit: int, value: Any) -> int:
-        """Return the place of the interval of a number."""
         return int(np.searchsorted(self.edges[unit], float(value), side="left"))
 
     def detail(self, unit: int, value: Any) -> str:

@@ -80,7 +80,6 @@ class Categorical(Family, frozen=True):
             )
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
-        """Turn counts of values into probabilities."""
         declared = info.declared or ((),) * len(info.names)
         labels = tuple(
             sorted_labels((*seen, *more), f"column {name!r}") if more else seen
@@ -231,11 +230,9 @@ class CategoricalParameters(Parameters):
             raise TallyBayesError(f"{why}; {hint}", reasons)
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
         return self._table.T[self._cells(block)]
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, Coded)
         if self.unseen == "error":
             self._cells(block)
@@ -243,7 +240,6 @@ class CategoricalParameters(Parameters):
         scoring.add("score_codes", codes, (*places, self._table[:, cells]), out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
         drawn: list[Array] = []
         for unit, labels in enumerate(self.labels):
             if not labels:
@@ -256,7 +252,6 @@ class CategoricalParameters(Parameters):
         return drawn
 
     def powered(self, exponents: Floats) -> CategoricalParameters:
-        """Return what scores as P(x | class) to a power, one a column."""
         each = np.repeat(exponents, [len(labels) for labels in self.labels])
         logs = times(self.log_probabilities, each)
         return replace(self, log_probabilities=logs, log_unseen=times(self.log_unseen, exponents))
@@ -271,7 +266,6 @@ class CategoricalParameters(Parameters):
         return slice(int(self._starts[unit]), int(self._starts[unit + 1]))
 
     def select(self, units: Sequence[int]) -> Self:
-        """Return the parameters of some columns."""
         names = [each.name for each in fields(self) if isinstance(getattr(self, each.name), tuple)]
         parts: dict[str, Any] = {k: tuple(getattr(self, k)[j] for j in units) for k in names}
         values = [k for j in units for k in range(self._starts[j], self._starts[j + 1])]
@@ -280,18 +274,15 @@ class CategoricalParameters(Parameters):
         return replace(self, log_unseen=self.log_unseen[:, list(units)], **parts)
 
     def term(self, unit: int) -> UnitTerm:
-        """Return what scores one plain value of a column."""
         logs = map(tuple, self.log_probabilities[:, self.here(unit)].T.tolist())
         rows = dict(zip(self.labels[unit], logs, strict=True))
         unseen = None if self.unseen == "error" else tuple(self.log_unseen[:, unit].tolist())
         return Lookup(rows, len(self.log_probabilities), unseen)
 
     def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all, if that is so."""
         return None if self.labels[unit] else NEVER_COUNTED
 
     def left_out(self, unit: int, value: Any) -> str | None:
-        """Say why the factor of a value that is there is left out, if it is."""
         ignored = self.unseen == "ignore" and self.place(unit, value) is None
         return self.silence(unit) or (self._never_seen(unit, value) if ignored else None)
 
@@ -316,7 +307,6 @@ class CategoricalParameters(Parameters):
         return f"{NEVER_SEEN}{how}{hint and '; ' + hint}"
 
     def entries(self) -> Entries:
-        """Return the values of all columns."""
         units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))
         values = [value for unit in range(len(self.labels)) for value in self._values(unit)]
         places = np.arange(len(units)) - self._starts[units]
@@ -327,5 +317,4 @@ class CategoricalParameters(Parameters):
         return self.labels[unit]
 
     def ratios(self, unit: int) -> Ratios | None:
-        """Return the fractions behind the probabilities of a column's values."""
         return None if self.fractions is None else self.fractions[:, self.here(unit)]

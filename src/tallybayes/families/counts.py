@@ -42,7 +42,6 @@ class CountFamily(Family, frozen=True):
 
     @property
     def kind(self) -> Count:
-        """What must have been counted: sums."""
         return Count(self.bag)
 
     def shares(self, counted: Counts, info: ColumnInfo) -> Ratios:
@@ -81,7 +80,6 @@ class Multinomial(CountFamily, frozen=True):
     joint: ClassVar[bool] = True
 
     def estimate(self, counted: Counts, info: ColumnInfo) -> MultinomialParameters:
-        """Turn sums into shares of the total."""
         shares = self.shares(counted, info)
         return MultinomialParameters.of(shares.log(), counted, shares)
 
@@ -120,7 +118,6 @@ class Complement(CountFamily, frozen=True, kw_only=True):
             )
 
     def estimate(self, counted: Counts, info: ColumnInfo) -> MultinomialParameters:
-        """Turn sums into weights of evidence."""
         shares = self.shares(counted, info)
         logs = shares.elsewhere().log()
         weights = -logs
@@ -178,14 +175,12 @@ class CountParameters(Parameters):
         return empty
 
     def log_prob(self, block: Block) -> Floats:
-        """Return base + x weight for each row, column and class: 0 where a factor is left out."""
         x = dense(block)[:, :, None]
         with np.errstate(invalid="ignore"):
             terms = np.where(x > 0.0, x * self.weights.T, 0.0) + self.base.T
         return np.where(np.isnan(x), 0.0, terms)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         if isinstance(block, Sparse):
             self.add_sparse(block, out)
             return
@@ -209,7 +204,6 @@ class CountParameters(Parameters):
         return list(drawn.T)
 
     def term(self, unit: int) -> Linear:
-        """Return what scores one plain value of a column."""
         return Linear(self.weights[:, unit].tolist(), self.base[:, unit].tolist())
 
     def occurrences(self, unit: int, value: Any) -> float:
@@ -253,7 +247,6 @@ class MultinomialParameters(CountParameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its table stands for, and what their numbers are."""
         return "column", SHARE_ELSEWHERE.format("column") if self.complement else "P(column | {})"
 
     def ratios(self, unit: int) -> Ratios:
@@ -289,7 +282,6 @@ class Poisson(CountFamily, frozen=True):
         return PoissonParameters(safe_log(rate), np.where(used, -rate, 0.0), scale, events)
 
     def running(self, start: RunningStart) -> list[RunningRate]:
-        """Return rates that follow the rows."""
         sums, alpha = start.counted.sums, alpha_of_each(self.alpha, start.info.names)
         n = np.broadcast_to(start.counted.weight, sums.shape)
         parts = (part.T.tolist() for part in (n, sums, alpha))
@@ -302,12 +294,10 @@ class PoissonParameters(CountParameters):
     shows = "column", "events a row"
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
         logs = np.where(self.used, _log_factorial(dense(block)), 0.0)
         return super().log_prob(block) - logs[:, :, None]
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         block = without_duplicates(block) if isinstance(block, Sparse) else block
         super().add_log_likelihood(block, out)
         logs: Any = block
@@ -351,11 +341,9 @@ class Bernoulli(Family, frozen=True):
 
     @property
     def kind(self) -> Binary:
-        """What must have been counted: how often the threshold is exceeded."""
         return Binary(self.threshold)
 
     def estimate(self, counted: Counts, info: ColumnInfo) -> BernoulliParameters:
-        """Turn counts of "on" into probabilities."""
         alpha = alpha_of_each(self.alpha, info.names)
         n = np.broadcast_to(counted.weight, counted.sums.shape)
         on = Ratios(counted.sums, alpha, n, 2.0 * alpha)
@@ -364,7 +352,6 @@ class Bernoulli(Family, frozen=True):
         return BernoulliParameters(self.threshold, absent, present, on)
 
     def running(self, start: RunningStart) -> list[RunningShares] | None:
-        """Return shares of "off" and "on" that follow the rows."""
         sums, alpha = start.counted.sums, alpha_of_each(self.alpha, start.info.names)
         n = np.broadcast_to(start.counted.weight, sums.shape)
         if not ((alpha > 0.0) | n.all(axis=0)).all():
@@ -401,13 +388,11 @@ class BernoulliParameters(Parameters):
         return n, 2 * n
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
         x = dense(block)[:, :, None]
         terms = np.where(x > self.threshold, self.log_present.T, self.log_absent.T)
         return np.where(np.isnan(x), 0.0, terms)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         if isinstance(block, Sparse):
             self.add_sparse(without_duplicates(block), out)
             return
@@ -439,7 +424,6 @@ class BernoulliParameters(Parameters):
         return np.where(impossible, 0.0, self.log_absent).sum(axis=1), required
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
         p = np.exp(self.log_present)[classes]
         # "on" is the least whole number above the threshold, "off" lies one below
         on = int(np.floor(self.threshold)) + 1
@@ -447,7 +431,6 @@ class BernoulliParameters(Parameters):
         return list(drawn.T if self.used.all() else np.where(self.used, drawn, np.nan).T)
 
     def term(self, unit: int) -> Steps:
-        """Return what scores one plain value of a column."""
         rows = (self.log_absent[:, unit].tolist(), self.log_present[:, unit].tolist())
         return Steps((self.threshold,), rows)
 
@@ -457,7 +440,6 @@ class BernoulliParameters(Parameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its table stands for, and what their numbers are."""
         return "column", f"P(above {self.threshold:g} | {{}})"
 
     def entries(self) -> Entries:

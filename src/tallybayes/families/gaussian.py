@@ -129,7 +129,6 @@ class Gaussian(Family, frozen=True):
             )
 
     def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
-        """Turn moments into means and variances."""
         everything = all_rows(counted)
         finite = np.isfinite(everything.m2)
         if not finite.all():
@@ -271,7 +270,6 @@ class NormalParameters(Parameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its tables stands for, and what their numbers are."""
         return "class", "log x in each class" if self.log else "x in each class"
 
     @cached_property
@@ -286,7 +284,6 @@ class NormalParameters(Parameters):
         return np.where(self.used, self.mean, 0.0), scale, height
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
         assert isinstance(block, np.ndarray)
         mean, scale, height = (part.T for part in self.curves)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -295,7 +292,6 @@ class NormalParameters(Parameters):
         return logs - self._stretch(block)[:, :, None] if self.log else logs
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
         scoring.add("score_normals", block, self.curves, out)
         if self.log:
@@ -306,7 +302,6 @@ class NormalParameters(Parameters):
         return np.where(self.used & ~np.isnan(block), block, 0.0)
 
     def term(self, unit: int) -> Quadratic:
-        """Return what scores one plain value of a column."""
         mean, scale, height = (part[:, unit].tolist() for part in self.curves)
         return Quadratic(mean, scale, height, self.log)
 
@@ -318,16 +313,13 @@ class NormalParameters(Parameters):
         return z
 
     def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all, if that is so."""
         constant = not self.used[unit] and not np.isnan(self.mean[:, unit]).any()
         return CONSTANT if constant else Parameters.silence(self, unit)
 
     def left_out(self, unit: int, value: Any) -> str | None:
-        """Say why the factor of a value that is there is left out, if it is."""
         return self.silence(unit) or (NO_LOGARITHM if self.log and value <= 0 else None)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
         spread = np.sqrt(np.where(self.used, self.variance, 0.0))
         drawn: Any = rng.normal(size=(len(classes), self.mean.shape[1]))
         drawn = self.mean[classes] + spread[classes] * drawn
@@ -338,5 +330,4 @@ class NormalParameters(Parameters):
         return list(drawn.T)
 
     def powered(self, exponents: Floats) -> NormalParameters:
-        """Return what scores as f(x | class) to a power, one a column."""
         return replace(self, exponents=np.broadcast_to(exponents, self.used.shape))

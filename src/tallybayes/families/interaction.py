@@ -61,11 +61,9 @@ class Interaction(Family, frozen=True):
 
     @property
     def kind(self) -> Joint:
-        """What must have been counted: columns together."""
         return Joint()
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> InteractionParameters:
-        """Turn counts of cells into terms."""
         tables = [np.zeros((counted.n_classes, 0))]
         for unit, kind in enumerate(info.kinds):
             tables.append(CellCounts.of_unit(self, counted, unit, kind).table())
@@ -83,7 +81,6 @@ class InteractionParameters(CategoricalParameters):
     kinds: tuple[Joint, ...] = ()
 
     def term(self, unit: int) -> UnitTerm:
-        """Return what scores the values of the columns that a unit reads."""
         rows = self.log_probabilities[:, self.here(unit)].T.tolist()
         (parts,) = self.kinds[unit].units
         return CellTerms(parts, tuple(map(tuple, rows)))
@@ -182,7 +179,6 @@ class CellsLeftOut(UnitsLeftOut):
     """Tables of cells that are all there from the first: a row changes its own class alone."""
 
     def own(self, unit: int) -> Floats:
-        """Return the term of each row's own class without the row."""
         task: Any = self.task
         counts = CellCounts.of_unit(task.family, task.counted, unit, task.info.kinds[unit])
         return counts.own(task.block.codes[:, unit], task.of.y, task.of.w)

@@ -67,11 +67,9 @@ class JointGaussian(Family, frozen=True):
 
     @property
     def kind(self) -> Scatter:
-        """What must have been counted: how columns scatter together."""
         return Scatter()
 
     def estimate(self, counted: Scatters, info: ColumnInfo) -> JointNormalParameters:
-        """Turn means and products into curves."""
         kind: Any = info.kinds[0]
         if not counted.rows.any():
             d, nothing = len(kind.centre), np.zeros(counted.n_classes)
@@ -163,7 +161,6 @@ class JointNormalParameters(Parameters):
         return 2.0 * lines, self.heights - np.einsum("ci,ci->c", lines, self.mean)
 
     def log_prob(self, block: Block) -> Floats:
-        """Return what the numbers say together, by row, unit (of which there is one) and class."""
         assert isinstance(block, np.ndarray)
         gaps = np.isnan(block[:, 0])
         x = np.where(gaps, 0.0, block[:, 0])
@@ -183,16 +180,13 @@ class JointNormalParameters(Parameters):
         return logs.reshape(-1, len(base))
 
     def select(self, units: Sequence[int]) -> JointNormalParameters:
-        """Return the parameters of the only unit."""
         return self
 
     def powered(self, exponents: Floats) -> JointNormalParameters:
-        """Return what scores as the curve to a power."""
         (power,) = exponents
         return replace(self, heights=self.heights * power, curves=self.curves * power)
 
     def term(self, unit: int) -> UnitTerm:
-        """Return what scores the numbers of one record."""
         kind, (lines, base) = self.kind, self._lines
         parts = base.tolist(), lines.tolist(), self.curves.tolist()
         return JointQuadratic(kind.centre, kind.scale, kind.farthest, *parts)
@@ -207,12 +201,10 @@ class JointNormalParameters(Parameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its tables stands for, and what their numbers are."""
         return "class", "what is added to log scores beyond what each column says alone"
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many numbers can be chosen freely, and how many it has."""
         c, d = self.mean.shape
         return c * d * (d - 1) // 2, c * d * (d + 1) + c
 

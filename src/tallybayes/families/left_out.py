@@ -253,7 +253,6 @@ class UnitsLeftOut(LeftOut):
         return sum((self.unit(unit) for unit in np.flatnonzero(~self.apart).tolist()), out)
 
     def terms(self) -> Floats:
-        """Return the terms by row, unit and class."""
         task = self.task
         out = np.empty((len(task.of.y), len(self.apart), len(task.of.rows)))
         for unit in range(len(self.apart)):
@@ -318,7 +317,6 @@ class TablesLeftOut(UnitsLeftOut):
         return np.maximum(above, 0.0), below, which if at is ... else ...
 
     def own(self, unit: int) -> Floats:
-        """Return the term of each row's own class."""
         above, below, which = self._left(unit)
         logs = safe_log(above / np.where(below > 0.0, below, 1.0))
         return np.where(self._places[:, unit] >= 0, logs[which], 0.0)

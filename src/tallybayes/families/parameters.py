@@ -233,18 +233,15 @@ class Powered(Parameters):
     exponents: Floats
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(x | class) times the exponent of its unit."""
         return times(self.of.log_prob(block), self.exponents[:, None])
 
     def select(self, units: Sequence[int]) -> Powered:
-        """Return the parameters of some units."""
         one = len(self.exponents) == 1
         exponents = self.exponents if one else self.exponents[list(units)]
         return Powered(self.of.select(units), exponents)
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many numbers can be chosen freely, and how many it has."""
         return self.of.sizes
 
 

@@ -99,7 +99,6 @@ class RunningShares(RunningUnit):
         return logs
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Count a value."""
         if cell not in self._logs:
             if cell not in self._places:
                 self._places[cell] = len(self._places)
@@ -112,7 +111,6 @@ class RunningShares(RunningUnit):
         self._base[c] = self._of_total(total)
 
     def score(self, cell: Any) -> Scores:
-        """Return the logarithm of the share of a value in each class."""
         logs = self._logs.get(cell)
         if logs is None:
             if cell in self._places:
@@ -160,7 +158,6 @@ class RunningNormal(RunningUnit):
         self._settle()
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Move the mean and the variance of a class."""
         self._weight[c] = weight = self._weight[c] + w
         before = self._mean[c]
         self._mean[c] = mean = before + (cell - before) * (w / weight)
@@ -178,7 +175,6 @@ class RunningNormal(RunningUnit):
         self._settle()
 
     def score(self, cell: Any) -> Scores:
-        """Return the logarithm of the density in each class."""
         return [h - (z := (cell - m) * s) * z for m, s, h in self._curves]
 
     def _settle(self) -> None:
@@ -260,7 +256,6 @@ class RunningCounts(RunningUnit):
         self._nothing = (0.0,) * len(sums)
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Count how often something occurs."""
         if cell:
             self._add(c, cell * w)
 
@@ -270,7 +265,6 @@ class RunningCounts(RunningUnit):
         self._bag.add(c, more)
 
     def score(self, cell: Any) -> Scores:
-        """Return the logarithm of the share in each class, once for every time it occurs."""
         times = cell * self._exponent
         if not times:
             return self._nothing
@@ -286,13 +280,11 @@ class RunningComplement(RunningCounts):
     __slots__ = ()
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Count how often something occurs, for all classes but its own."""
         for other in range(len(self._sums)) if cell else ():
             if other != c:
                 self._add(other, cell * w)
 
     def score(self, cell: Any) -> Scores:
-        """Return how little it belongs to the other classes, once for every time it occurs."""
         return RunningCounts.score(self, -cell)
 
 
@@ -317,7 +309,6 @@ class RunningRate(RunningUnit):
         return (self._exponent * log_of(rate) if self._exponent else 0.0), -self._exponent * rate
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Count events."""
         self._weight[c] += w
         self._sums[c] += cell * w
         if all(self._weight):
@@ -326,7 +317,6 @@ class RunningRate(RunningUnit):
             self._lines = [*map(self._line, range(len(self._sums)))]
 
     def score(self, cell: Any) -> Scores:
-        """Return the logarithm of the probability of so many events in each class."""
         if not cell:
             return [base for _, base in self._lines]
         return [cell * log + base for log, base in self._lines]
@@ -369,7 +359,6 @@ class RunningWords(RunningUnit):
         return number if number < self._known else self._more.get(word, -1)
 
     def learn(self, cell: Any, c: int, w: float) -> None:
-        """Count the words of a document."""
         numbers = [*map(self._number, cell)]
         for place, word in enumerate(cell) if -1 in numbers else ():
             if numbers[place] < 0:
@@ -384,7 +373,6 @@ class RunningWords(RunningUnit):
         self._totals[c] += counts.sum()
 
     def score(self, cell: Any) -> Scores:
-        """Return what the known words of a document say."""
         numbers = [*map(self._number, cell)]
         times: Any = [*cell.values()]
         exponents: Any = self._exponent_of

@@ -55,7 +55,6 @@ class Lookup(UnitTerm):
     unseen: Scores | None = None
 
     def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
         known: Any = type(next(iter(self.rows))) if self.rows else object
         return _Rows({**self.rows, None: (0.0,) * self.n_classes}, known, self.unseen).__getitem__
 
@@ -94,7 +93,6 @@ class Steps(UnitTerm):
     rows: Sequence[Scores]
 
     def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
         nothing = (0.0,) * len(self.rows[0])
         edges, rows = self.edges, self.rows
 
@@ -128,8 +126,6 @@ class CellTerms(UnitTerm):
     rows: Sequence[Scores]
 
     def function(self) -> Score:
-        """Return the function of a tuple of values that gives one number a class."""
-
         def score(values: Sequence[Any]) -> Scores:
             at = 0
             for part, value in zip(self.parts, values, strict=True):
@@ -166,7 +162,6 @@ class Quadratic(UnitTerm):
     log: bool = False
 
     def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
         nothing = (0.0,) * len(self.mean)
         curves = tuple(zip(self.mean, self.scale, self.height, strict=True))
         logarithm = math.log
@@ -209,7 +204,6 @@ class JointQuadratic(UnitTerm):
     curves: Sequence[Sequence[Scores]]
 
     def function(self) -> Score:
-        """Return the function of a tuple of numbers that gives one number a class."""
         nothing = (0.0,) * len(self.base)
         centre, scale = np.array(self.centre), np.array(self.scale)
         base, lines, curves = np.array(self.base), np.array(self.lines), np.array(self.curves)
@@ -244,7 +238,6 @@ class Linear(UnitTerm):
     base: Scores
 
     def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
         nothing, base = (0.0,) * len(self.base), self.base
         lines = tuple(zip(self.base, self.weight, strict=True))
 

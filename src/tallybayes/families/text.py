@@ -154,11 +154,9 @@ class Text(Family, frozen=True):
 
     @property
     def kind(self) -> Words:
-        """What must have been counted: words."""
         return self.words
 
     def bound(self, kind: Words) -> Text:
-        """Return the family as it suits a column that was counted so."""
         return structs.replace(self, words=kind)
 
     @property
@@ -274,7 +272,6 @@ class TextParameters(Stated, Parameters):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Those of the words."""
         return self.plain.sizes
 
     @property
@@ -283,14 +280,12 @@ class TextParameters(Stated, Parameters):
         return cast(Ratios, self.plain.fractions)
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(document | class) for each row, its one column, and class."""
         assert isinstance(block, Documents)
         out = np.zeros((len(block), self.counted.n_classes))
         self.add_log_likelihood(block, out)
         return out[:, None, :]
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add log P(document | class) to `out`, of rows and classes."""
         if not len(self.terms):
             return
         self.bag.by_column  # noqa: B018 (made once, before the threads ask for it)
@@ -344,11 +339,9 @@ class TextParameters(Stated, Parameters):
         return [np.array(documents, object)]
 
     def powered(self, exponents: Floats) -> TextParameters:
-        """Return what scores as P(document | class) to a power."""
         return replace(self, exponent=float(exponents[0]))
 
     def weighed(self, weights: WordWeights, mean: float) -> TextParameters:
-        """Return what has a weight for each word, relative to a mean that others have."""
         if not self.text.alpha and min(weights.weights.values(), default=0.0) < 0.0:
             raise TallyBayesError(
                 "weights of words below 0 need alpha > 0: what is impossible cannot be turned round"
@@ -360,11 +353,9 @@ class TextParameters(Stated, Parameters):
         return self
 
     def term(self, unit: int) -> WordSums:
-        """Return what scores one document."""
         return WordSums(self)
 
     def silence(self, unit: int) -> str | None:
-        """Say why the column says nothing at all, if that is so."""
         return None if len(self.terms) else NO_WORDS
 
     def pieces(self, unit: int, value: Any) -> list[Piece]:
@@ -423,7 +414,6 @@ class TextParameters(Stated, Parameters):
 
     @property
     def shows(self) -> tuple[str, str]:
-        """What a line of its tables stands for, and what their numbers are."""
         if self.text.event == "complement":
             return "word", SHARE_ELSEWHERE.format("word")
         word = "a document has the word" if self.text.event == "bernoulli" else "word"
@@ -443,7 +433,6 @@ class WordSums(UnitTerm):
     of: TextParameters
 
     def function(self) -> Score:
-        """Return the function of a document that gives one number a class."""
         return lambda document: self.of.log_prob(Documents([document]))[0, 0].tolist()
 
     def payload(self, most_words: int) -> dict[str, Any]:

@@ -157,7 +157,6 @@ class ModelSummary(Renderable):
             yield self.fitted.recipe.calibration.headline
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON can hold it."""
         return {
             "target": self.fitted.tally.schema.target,
             "rows": self.rows,

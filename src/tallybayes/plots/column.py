@@ -291,7 +291,6 @@ class ColumnDisplay(Display):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         column, target = label(self.name), self.model.schema.target
         drawn = [class_name(target, self.classes[c]) for c in self.drawn]
         if self.note:

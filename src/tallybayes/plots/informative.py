@@ -110,7 +110,6 @@ class InformativeDisplay(PanelsDisplay):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         what = "words" if self.words else "values"
         said = []
         for each, several in list(self.bits.items())[:MOST_PANELS]:

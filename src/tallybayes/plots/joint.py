@@ -189,7 +189,6 @@ class JointDisplay(PanelsDisplay):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         size = " x ".join(map(str, self.bits.shape))
         ends = [
             np.unravel_index(k, self.bits.shape) for k in (self.bits.argmax(), self.bits.argmin())

@@ -305,7 +305,6 @@ class NomogramDisplay(style.Display):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         one, other = self.named(self.one), self.named(self.other)
         said = [f"Nomogram of {one} against {other}."]
         reach = [f"{label(row.column)} (up to {number(self.points(row, row.highest))} points)"

@@ -175,7 +175,6 @@ class CurveDisplay(PredictionsDisplay):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         if math.isnan(self.area):
             return f"{self.title} curve: there is none; {self.note}."
         measure, pairs = self.measure.replace("_", " "), zip(self.axes, self.decided, strict=True)
@@ -222,7 +221,6 @@ class RocCurveDisplay(CurveDisplay):
 
     @property
     def chance(self) -> tuple[float, float]:
-        """How high the line of chance begins and ends."""
         return 0.0, 1.0
 
     def _rates(self, found: Floats, false: Floats, others: float) -> tuple[Floats, Floats]:
@@ -321,7 +319,6 @@ class ReliabilityDisplay(PredictionsDisplay):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         what = "the winning class" if self.positive is None else self._named(self.positive)
         table = self.reliability
         worst = int(np.nanargmax(abs(table.confidence - table.right)))
@@ -410,7 +407,6 @@ No: 1 row, 33.3 % of Yes.
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         table = self.confusion
         total, right = float(table.counts.sum()), float(table.true_positives.sum())
         text = (

@@ -191,7 +191,6 @@ class WaterfallDisplay(Display):
 
     @property
     def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
         one, other = self._names
         strongest = sorted(self.steps, key=lambda step: -abs(step.bits))[:4]
         said = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest]

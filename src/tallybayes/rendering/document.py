@@ -262,7 +262,6 @@ class Document(Renderable):
         return self.parts
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data as JSON can hold it."""
         data: dict[str, Any] = plain(dict(self.data))
         return data
 

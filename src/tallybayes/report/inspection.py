@@ -261,7 +261,6 @@ class Inspection(Renderable):
         yield from (f"  {label(line, LINE)}" for line in made.history[-HISTORY:])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
         model, beside = self.fitted.model, self.beside()
         classes = zip(self.fitted.classes, self.rows, self.weight, self.priors, strict=True)
         data: dict[str, Any] = plain(

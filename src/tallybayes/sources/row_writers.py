@@ -106,7 +106,6 @@ class CsvWriter(Writer):
         )
 
     def encode(self, table: Any) -> tuple[list[str], bytes]:
-        """Return the names of the columns, and the lines."""
         import pyarrow
         from pyarrow import compute
 
@@ -143,7 +142,6 @@ class CsvWriter(Writer):
         return compute.if_else(odd, quoted, texts)
 
     def write(self, encoded: Any) -> None:
-        """Write some lines, after the names if they are the first."""
         import pyarrow
 
         names, lines = encoded
@@ -161,13 +159,11 @@ class JsonWriter(Writer):
         self._file = file
 
     def encode(self, table: Any) -> bytes:
-        """Return the lines."""
         import msgspec
 
         return msgspec.json.Encoder(decimal_format="number").encode_lines(table.to_pylist())
 
     def write(self, encoded: Any) -> None:
-        """Write some lines."""
         self._file.write(encoded)
 
 
@@ -180,7 +176,6 @@ class ColumnWriter(Writer):
         self._schema: Any = None
 
     def encode(self, table: Any) -> Any:
-        """Return the table without codes."""
         return plain(table)
 
     def write(self, encoded: Any) -> None:
@@ -200,7 +195,6 @@ class ColumnWriter(Writer):
         self._writer.write_table(encoded)
 
     def close(self) -> None:
-        """Write the footer."""
         if self._writer is not None:
             self._writer.close()
 

@@ -51,7 +51,6 @@ class TrainedFilter(Renderable):
             yield from _quality(held, mail.cutoffs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as JSON can hold it."""
         mail = self.training.filter
         return {
             "learnt": {HAM: mail.lookup.ham, SPAM: mail.lookup.spam},
@@ -134,7 +133,6 @@ class Explained(Renderable):
         yield Table.of("What speaks for spam, and what against it", heads, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as JSON can hold it."""
         return {
             **shown_of(self.name, self.verdict),
             "evidence": self.verdict.evidence,
@@ -211,7 +209,6 @@ class FilterReport(Renderable):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as JSON can hold it."""
         return {
             "learnt": {HAM: self.table.ham, SPAM: self.table.spam},
             "cutoffs": {HAM: self.cutoffs.ham, SPAM: self.cutoffs.spam},

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import DataFrame, functions as F  # noqa: N812
+from pyspark.sql import DataFrame, SparkSession, functions as F  # noqa: N812
 
 from tallybayes.engines.judge_job import FoldJob, JudgeJob, Judgement
 from tallybayes.engines.score_job import Parcel
@@ -19,7 +19,8 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.sources.formats import BadRows
 from tallybayes.spark.estimator import TallyModel
-from tallybayes.spark.passes import column, summed
+from tallybayes.spark.files import Rows, opened
+from tallybayes.spark.passes import Job, column, summed
 from tallybayes.spark.settling import SOURCE, settled
 
 FOLD = "__tallybayes_fold"
@@ -136,11 +137,12 @@ def _standard_error(sums: ScoreSums, report: ClassificationReport, score: str) -
 
 def evaluate(
     model: TallyModel,
-    df: DataFrame,
+    df: Rows,
     target: str | None = None,
     *,
     weight: str | None = None,
     bad_rows: BadRows = "error",
+    session: SparkSession | None = None,
 ) -> ClassificationReport:
     """Score a model on labelled rows that it has not seen, in one pass.
 
@@ -149,16 +151,19 @@ def evaluate(
     model
         The model.
     df
-        The rows.
+        The rows, or the address of Parquet files.
     target
         The column of labels, if it is not called as in training.
-    weight, bad_rows
+    weight, bad_rows, session
         As for `fit`.
     """
+    df, files = opened(df, session)
     counting = model.counting(target, weight, bad_rows)
-    job = JudgeJob(counting, (Parcel.of(model.stored),))
+    job: Job = JudgeJob(counting, (Parcel.of(model.stored),))
     names = [*([weight] if weight else []), counting.plan.target]
     rows = df.select(*model.columns(df), *map(column, names))
+    if files is not None:
+        rows, job = files.pieces(rows, job)
     found = summed(rows, job, "evaluating")
     if found is None:
         raise TallyBayesError(f"{SOURCE} has no rows to score")

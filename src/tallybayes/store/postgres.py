@@ -72,7 +72,6 @@ class PostgresStore(Store):
 
     @property
     def url(self) -> str:
-        """Where it is, without a password."""
         parts = urlsplit(self._address)
         place = parts.netloc.rpartition("@")
         user = place[0].partition(":")[0]
@@ -82,7 +81,6 @@ class PostgresStore(Store):
         return PostgresStore(self._address)
 
     def close(self) -> None:
-        """Let go of the connections."""
         with self._writing, self._reading:
             while self._connections:
                 _, connection = self._connections.popitem()

@@ -68,14 +68,12 @@ class SqliteStore(Store):
 
     @property
     def url(self) -> str:
-        """Where it is."""
         return f"sqlite:///{self.path}"
 
     def _another(self) -> Store:
         return SqliteStore(self.path)
 
     def close(self) -> None:
-        """Let go of the file."""
         with self._writing, self._reading:
             while self._connections:
                 _, connection = self._connections.popitem()

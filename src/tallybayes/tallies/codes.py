@@ -38,14 +38,12 @@ class Codes(TallyBlock):
 
     @classmethod
     def empty(cls, n_units: int) -> Codes:
-        """Return the tally of no rows, and of no classes."""
         return cls(np.zeros((0, 0), np.int64), np.zeros((0, 0)), ((),) * n_units)
 
     @classmethod
     def count(
         cls, block: Block, of: counting.RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Codes:
-        """Count the categories of some rows."""
         assert isinstance(block, Coded)
         codes, labels = block
         if labels is None:
@@ -94,19 +92,16 @@ class Codes(TallyBlock):
 
     @property
     def present(self) -> Integers:
-        """How many rows have a value of each column (across) in each class (down)."""
         there = [self.rows[:, here].sum(axis=1) for here in self.columns()]
         return np.stack(there, axis=1) if there else np.zeros((self.n_classes, 0), np.int64)
 
     def select(self, units: Sequence[int]) -> Codes:
-        """Return the block of some columns; -1 stands for one that has no values."""
         slices = list(self.columns())
         places = [k for j in units if j >= 0 for k in range(slices[j].start, slices[j].stop)]
         labels = tuple(self.labels[j] if j >= 0 else () for j in units)
         return Codes(self.rows[:, places], self.weight[:, places], labels)
 
     def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Codes:
-        """Return the block of rows that have one value of a unit each, or none of it."""
         known = tuple(() if label is None else (label,) for label in labels)
         n = sum(map(len, known))
         return Codes(np.repeat(rows[:, None], n, 1), np.repeat(weight[:, None], n, 1), known)
@@ -124,7 +119,6 @@ class Codes(TallyBlock):
         return replace(self.each(lambda part: among(part.T, places, start).T), labels=labels)
 
     def without_unused(self) -> Codes:
-        """Drop the values that no row has."""
         used: Mask = np.any(self.rows, axis=0)
         if used.all():
             return self
@@ -135,7 +129,6 @@ class Codes(TallyBlock):
         return Codes(self.rows[:, used], self.weight[:, used], labels)
 
     def aligned(self, other: Codes, names: Sequence[str]) -> tuple[Codes, Codes]:
-        """Return both blocks with the values of both."""
         labels = tuple(
             mine
             if same_labels(mine, theirs)
@@ -145,7 +138,6 @@ class Codes(TallyBlock):
         return self.with_labels(labels), other.with_labels(labels)
 
     def where(self, classes: Sequence[Label], names: Sequence[str]) -> Where:
-        """Tell where by the names of columns, classes and values."""
         values = [(name, v) for name, each in zip(names, self.labels, strict=True) for v in each]
         column = in_columns(classes, [name for name, _ in values])
         return lambda c, k: f"{column(c, k)}, value {values[k][1]!r}"
@@ -167,20 +159,17 @@ class Codes(TallyBlock):
         return Codes(units(self.rows, left.rows), units(self.weight, left.weight), tuple(known))
 
     def support(self, unit: int, kind: Kind) -> Support | None:
-        """Return the values that occurred."""
         labels = self.labels[unit]
         values, names = tuple(map(kind.example, labels)), tuple(map(kind.named, labels))
         return Support(values, names, intervals=getattr(kind, "edges", None) is not None)
 
     def stored_labels(self) -> tuple[tuple[Label, ...], ...]:
-        """Return the values of each column."""
         return self.labels
 
     @classmethod
     def from_arrays(
         cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> Codes:
-        """Build the block that was taken apart; all else is an error."""
         for kind, values in zip(kinds, labels, strict=True):
             require_labels(values)
             require(kind.holds(values))

@@ -68,7 +68,6 @@ class Moments(TallyBlock):
     def count(
         cls, block: Block, of: counting.RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Moments:
-        """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
         rows, weight, mean, m2 = counting.moments(block, of)
         counted = cls(rows, weight, mean, m2, m2, *_ends(block, mean, rows))
@@ -85,7 +84,6 @@ class Moments(TallyBlock):
         return False
 
     def plus(self, other: Moments, names: Sequence[str]) -> Moments:
-        """Add the moments of other rows."""
         weight = self.weight + other.weight
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             share = other.weight / weight
@@ -112,7 +110,6 @@ class Moments(TallyBlock):
         return Moments(self.rows + other.rows, weight, mean, m2, peak, least, most)
 
     def minus(self, other: Moments, classes: Sequence[Label], names: Sequence[str]) -> Moments:
-        """Take away rows that were counted here; refuse what cannot be right."""
         where = in_columns(classes, names)
         rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
         left, taken = rows > 0, other.rows > 0
@@ -135,20 +132,17 @@ class Moments(TallyBlock):
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)
 
     def scaled(self, factor: float) -> Moments:
-        """Return the moments of rows that count so many times; means stay."""
         weight, m2, peak = (faded(part, factor) for part in (self.weight, self.m2, self.peak))
         return replace(self, weight=weight, m2=m2, peak=peak)
 
     @classmethod
     def alone(cls, column: Block, each: counting.RowClasses, kind: Kind) -> Moments:
-        """Count the rows of a unit, each of which is a class of its own."""
         x, w = np.asarray(column, np.float64), each.weight[:, None]
         there, nothing = ~np.isnan(x) & (w > 0.0), np.zeros(x.shape)
         weight, mean = np.where(there, w, 0.0), np.where(there, x, 0.0)
         return cls(there.astype(np.int64), weight, mean, nothing, nothing, mean, mean)
 
     def apart(self, row: Moments) -> tuple[Moments, Mask]:
-        """Take a row away from each class of one unit, and mark where too many digits cancel."""
         rows, there = self.rows - row.rows, row.rows > 0
         weight = np.where(rows > 0, np.maximum(self.weight - row.weight, 0.0), 0.0)
         with np.errstate(all="ignore"):

@@ -56,7 +56,6 @@ class Scatters(TallyBlock):
     def count(
         cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Scatters:
-        """Count some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
         block = block[:, 0]
         c, d = len(of.rows), block.shape[1]
@@ -98,7 +97,6 @@ class Scatters(TallyBlock):
         )
 
     def select(self, units: Sequence[int]) -> Scatters:
-        """Return the only unit; or, for -1, one without rows."""
         return self if list(units) == [0] else self.empty(1).with_classes([], self.n_classes)
 
     def without_unused(self) -> Scatters:
@@ -108,7 +106,6 @@ class Scatters(TallyBlock):
         return self.empty(1).with_classes([], self.n_classes)
 
     def plus(self, other: Scatters, names: Sequence[str]) -> Scatters:
-        """Add the block of other rows."""
         if not self.mean.shape[1] or not other.mean.shape[1]:
             return other if not self.mean.shape[1] else self
         weight = self.weight + other.weight
@@ -120,7 +117,6 @@ class Scatters(TallyBlock):
         return Scatters(self.rows + other.rows, weight, mean, products, peak)
 
     def minus(self, other: Scatters, classes: Sequence[Label], names: Sequence[str]) -> Scatters:
-        """Take away rows that were counted here; refuse what cannot be right."""
         if not self.mean.shape[1] or not other.mean.shape[1]:
             refuse(other.rows > self.rows, in_columns(classes, names), NOT_COUNTED)
             return self
@@ -148,7 +144,6 @@ class Scatters(TallyBlock):
         return Scatters(rows, weight, mean, products, np.where(left, peak, 0.0))
 
     def scaled(self, factor: float) -> Scatters:
-        """Return the block of rows that count so many times; means stay."""
         weight, peak = faded(self.weight, factor), faded(self.peak, factor)
         return replace(self, weight=weight, products=self.products * factor, peak=peak)
 

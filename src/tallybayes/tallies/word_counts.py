@@ -137,7 +137,6 @@ class WordCounts(TallyBlock):
     def count(
         cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> WordCounts:
-        """Count the words of some documents."""
         assert isinstance(kind, Words)
         assert isinstance(block, Documents | Bagged)
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
@@ -159,7 +158,6 @@ class WordCounts(TallyBlock):
 
     @property
     def exact(self) -> bool:
-        """Whether all sums are whole, so that `less` loses nothing."""
         return all(bool(is_integral(piece.sums).all()) for piece in self.pieces)
 
     @cached_property
@@ -173,24 +171,20 @@ class WordCounts(TallyBlock):
         return np.asarray(totals, np.float64)
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> WordCounts:
-        """Move the classes to new places, in the same order, among more classes."""
         to = np.array(places, np.int64)
         pieces = tuple(piece.renumbered(to, None) for piece in self.pieces)
         return replace(super().with_classes(places, n_classes), pieces=pieces)
 
     def select_classes(self, classes: Mask) -> WordCounts:
-        """Return the block of only some classes."""
         kept = classes[self.pairs.classes]
         pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
         pieces = (pairs.renumbered(np.cumsum(classes) - 1, None),)
         return replace(self.each(lambda part: part[classes]), pieces=pieces).without_unused()
 
     def select(self, units: Sequence[int]) -> WordCounts:
-        """Return the block of its column, or of none."""
         return self if len(units) else WordCounts.empty(0).with_classes([], self.n_classes)
 
     def split(self, n_parts: int) -> list[WordCounts]:
-        """Cut the classes into so many parts of equally many classes."""
         keys, sums = self.pairs
         size = self.n_classes // n_parts * CLASS
         starts = np.arange(n_parts) * size
@@ -201,7 +195,6 @@ class WordCounts(TallyBlock):
         ]
 
     def scaled(self, factor: float) -> WordCounts:
-        """Return the block in which every document counts so many times."""
         sums = np.column_stack([self.pairs.sums[:, 0], faded(self.pairs.sums[:, 1:], factor)])
         return replace(super().scaled(factor), pieces=(self.pairs._replace(sums=sums),))
 
@@ -229,7 +222,6 @@ class WordCounts(TallyBlock):
         return [word for word, known in zip(words, there, strict=True) if known]
 
     def plus(self, other: WordCounts, names: Sequence[str]) -> WordCounts:
-        """Add the counts of other documents."""
         terms, numbers = self.terms.plus(other.terms)
         theirs = [piece.renumbered(None, numbers) for piece in other.pieces]
         pieces = (*self.pieces, Pairs.united(theirs))
@@ -273,7 +265,6 @@ class WordCounts(TallyBlock):
 
     @property
     def n_words(self) -> int:
-        """How many different words were counted."""
         return len(self.terms)
 
     def dealt(self, n: int, nothing: WordCounts) -> list[WordCounts]:
@@ -309,7 +300,6 @@ class WordCounts(TallyBlock):
     __hash__ = None
 
     def support(self, unit: int, kind: Kind) -> Support:
-        """Return that a text can be anything."""
         return Support(text=True)
 
     def to_arrays(self) -> dict[str, Array]:
@@ -322,7 +312,6 @@ class WordCounts(TallyBlock):
     def from_arrays(
         cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> WordCounts:
-        """Build the block that was taken apart; all else is an error."""
         (kind,) = kinds
         require(isinstance(kind, Words))
         assert isinstance(kind, Words)

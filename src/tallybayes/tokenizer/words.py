@@ -248,16 +248,13 @@ class Words(Kind, frozen=True):
 
     @property
     def together(self) -> None:
-        """Each column of text has a block of its own."""
         return None
 
     def encode(self, cells: Any) -> Any:
-        """Return the documents of the one column."""
         (place,) = cells.reads
         return cells.documents(place)
 
     def kept(self, block: Any) -> Any:
-        """Return documents as bags of words, to be gone through several times."""
         from tallybayes.tokenizer.bags import Bagged
 
         return Bagged.of(block, self)
@@ -267,7 +264,6 @@ class Words(Kind, frozen=True):
         return True
 
     def holds(self, labels: Sequence[Any]) -> bool:
-        """Tell whether a column of text can have been counted by values: by none."""
         return not labels
 
     def spelled(self, text: str) -> str:
@@ -279,7 +275,6 @@ class Words(Kind, frozen=True):
         return analyzer(self)(document)
 
     def reader(self, known: Sequence[Any]) -> Reader:
-        """Return the function that checks one text and tells how often each word occurs."""
         analyze = analyzer(self)
 
         def read(value: Any) -> dict[str, int] | None:

@@ -59,7 +59,6 @@ class Changed(Outcome):
         yield f"{self.what}: {counted(self.rows, 'row')}; the model has {now}"
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it as JSON can hold it."""
         tally = self.stored.fitted.tally
         classes = zip(tally.classes, tally.rows.tolist(), strict=True)
         return {

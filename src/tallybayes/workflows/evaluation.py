@@ -180,6 +180,11 @@ def compare(
     level
         How small a p-value shows a difference.
     """
+    if not all(isinstance(stored, Stored) for stored in models.values()):
+        raise TallyBayesError(
+            "models that are stored are compared; to compare ways to make them, give estimators to "
+            "tallybayes.validation.compare"
+        )
     start, read = time.perf_counter(), read or ReadOptions()
     rows = open_rows(data, read)  # once, so that what can be read only once says so
     predictions = {}

@@ -25,7 +25,6 @@ class Outcome(Renderable):
         """Return what was done as JSON can hold it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON can hold it."""
         return {
             **self.facts(),
             "bad_rows": self.rejected.count,
@@ -45,5 +44,4 @@ class Found(Outcome, Generic[Result]):
         return self.result.document()
 
     def facts(self) -> dict[str, Any]:
-        """Return the result as JSON can hold it."""
         return self.result.to_dict()

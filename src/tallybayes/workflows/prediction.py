@@ -44,7 +44,6 @@ class Predicted(Outcome):
         yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes, self.target)}"
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it as JSON can hold it."""
         predicted = [{"label": label, "rows": n} for label, n in self.classes]
         return {"rows": self.rows, "predicted": predicted, "columns": list(self.columns)}
 

@@ -33,7 +33,6 @@ class Reported(Outcome):
         yield f"{self.page}."
 
     def facts(self) -> dict[str, Any]:
-        """Return what is on the page as JSON can hold it."""
         return self.page.to_dict()
 
 

@@ -55,7 +55,6 @@ class Trained(Outcome):
             yield f"No leave-one-out scores: {self.no_scores}."
 
     def facts(self) -> dict[str, Any]:
-        """Return everything but the model as JSON can hold it."""
         return {
             **ModelSummary(self.stored.fitted).to_dict(),
             "first_rows": self.first_rows,

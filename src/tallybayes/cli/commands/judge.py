@@ -66,6 +66,7 @@ def evaluate(
     session.show(found)
 
 
+WAYS = "Ways to make models are compared from Python, by tallybayes.validation.compare."
 FILES = "Model files, and then data to test them on."
 LEVEL = "How small a p-value shows a difference.  [default: 0.05]"
 
@@ -81,9 +82,10 @@ LEVEL = "How small a p-value shows a difference.  [default: 0.05]"
     options.LABELS,
     options.WEIGHT,
     option("--level", float, LEVEL, default=0.05),
+    option("--spec", ["OPTIONS"], WAYS, hidden=True),
     options.READING,
 )
-def compare(session: Session, files: tuple[str, ...], **how: Any) -> None:
+def compare(session: Session, files: tuple[str, ...], spec: tuple[str, ...], **how: Any) -> None:
     """Tell which of several models is better, and whether that may be chance.
 
     Models are compared on rows that none has seen. Ways to make models are compared from Python:
@@ -91,6 +93,8 @@ def compare(session: Session, files: tuple[str, ...], **how: Any) -> None:
     """
     from tallybayes.workflows.evaluation import compare as compared
 
+    if spec:
+        raise click.UsageError(WAYS)
     names = tuple(takewhile(is_model, files))
     data = list(files[len(names) :])
     if len(set(names)) < max(2, len(names)):

@@ -77,7 +77,7 @@ def fit(
 
 
 TRY = (
-    "Values to try of alpha, prior, unseen, calibration or families, in all combinations; "
+    "Values to try of alpha, prior, unseen, calibration, missing or joints, in all combinations; "
     "0.01..10:50 are 50 values.  [default: 12 of alpha]"
 )
 NESTED = "Folds that judge the whole procedure, the choice included; 0 for none.  [default: 5]"

@@ -54,7 +54,6 @@ class SpamGroup(LazyGroup):
     error_code: ClassVar = 3
 
     def module_of(self, section: str) -> str:
-        """Return where the commands of a section are."""
         return __name__
 
 
