@@ -20,12 +20,10 @@ ROWS = [list(record.values()) for record in RECORDS]
 
 
 def pandas_of(**dtypes):
-    """A pandas table whose columns have the given types."""
     return pd.DataFrame({name: pd.array(TABLE[name], dtype=dtypes[name]) for name in TABLE})
 
 
 def chunked(values, type_=None):
-    """An Arrow column in three chunks."""
     return pa.chunked_array(
         [pa.array(part, type_) for part in (values[:2], values[2:6], values[6:])]
     )

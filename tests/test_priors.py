@@ -48,13 +48,6 @@ def test_a_class_with_prior_zero_is_never_predicted():
     assert model.posterior_of({"c": "x"}) == {"No": 0.0, "Yes": 1.0}
 
 
-def test_the_prior_is_the_posterior_of_a_record_of_which_nothing_is_known():
-    for which in (tb.Empirical(1.0), tb.Uniform(), tb.Fixed({"Yes": 0.1, "No": 0.9})):
-        model = tb.estimate(TALLY, prior=which)
-        np.testing.assert_allclose(list(model.posterior_of({}).values()), model.prior, rtol=1e-14)
-        np.testing.assert_allclose(model.posterior({"c": [None]})[0], model.prior, rtol=1e-14)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

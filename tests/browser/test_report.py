@@ -14,8 +14,6 @@ WIDTHS = (390, 1400)
 
 @pytest.fixture
 def shown(tmp_path, opened):
-    """Open one of the reports."""
-
     def show(name, width=1400):
         page = PAGES[name]()
         file = tmp_path / "report.html"

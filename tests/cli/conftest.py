@@ -44,15 +44,12 @@ def done(cli):
 
 @pytest.fixture
 def loan(done):
-    """A model of the ten loans."""
     done("fit", "loan.csv", "-t", "cheat", "-o", "loan.tally", "-q", "--no-scores", "--plain")
     return "loan.tally"
 
 
 @pytest.fixture
 def piped(data, monkeypatch):
-    """Make a file standard input."""
-
     def run(name):
         pipe = io.BufferedReader(io.BytesIO((data / name).read_bytes()))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))

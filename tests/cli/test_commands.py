@@ -109,9 +109,6 @@ def test_reading_options_reach_the_reader(done, data):
         assert load("b.tally").fitted.tally.schema.names == ("x",)
 
 
-# dry runs
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -225,9 +222,6 @@ def test_samples_are_rows_given_what_is_known(done, facts, loan):
     assert [row["status"] for row in found["records"]] == [row["status"] for row in rows]
     assert (found["n"], found["seed"], found["given"]) == (5, 1, {"cheat": "Yes"})
     assert "Saved as s.jsonl" in done(*args, "-o", "s.jsonl")
-
-
-# evaluate, compare, tune
 
 
 @pytest.mark.parametrize(

@@ -209,9 +209,6 @@ def test_no_bar_when_none_is_wanted(option):
     assert on_a_terminal(option)[1] is False
 
 
-# warm-up
-
-
 def defined_in(module):
     """The names of the functions of a module of kernels."""
     source = (Path(tallybayes.kernels.__file__).parent / f"{module}.py").read_text()

@@ -21,23 +21,13 @@ def mixed(n=120, seed=0):
     return pd.DataFrame({"size": size, "again": size, "colour": colour}), y
 
 
-def documents(n=60, seed=0):
-    """Make documents of few words."""
-    rng = np.random.default_rng(seed)
-    y = rng.choice(["ham", "spam"], n)
-    words = {"ham": ["lunch", "see", "you", "soon"], "spam": ["win", "buy", "you", "now"]}
-    every = sorted({*words["ham"], *words["spam"]})
-    return [
-        " ".join(
-            rng.choice(words[label] if rng.random() < 0.6 else every)
-            for _ in range(rng.integers(7))
-        )
-        for label in y
-    ], y
+def documents():
+    """Documents of few words, most of which say what their class is."""
+    texts = ["lunch soon", "see you", "win now", "buy you now", "see lunch now", "win you soon"]
+    return texts * 6, ["ham", "ham", "spam", "spam", "ham", "spam"] * 6
 
 
 def counts(n=120, seed=0):
-    """Make three columns of counts and two classes."""
     rng = np.random.default_rng(seed)
     y = rng.choice(["p", "q"], n)
     p = y == "p"

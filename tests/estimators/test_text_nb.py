@@ -42,9 +42,6 @@ def test_a_pickle_has_nothing_that_is_worked_out_from_the_counts():
     assert len(pickle.dumps(model)) <= fresh + 100
 
 
-# idf
-
-
 def test_a_generator_is_read_once_though_idf_takes_two_passes():
     model = TextNB(idf=True).fit((text for text in DOCUMENTS), LABELS)
     assert_same(model, TextNB(idf=True).fit(DOCUMENTS, LABELS))

@@ -48,7 +48,6 @@ def with_gaps(record, k):
 
 
 def fitted(setting, rows, how="uncalibrated", **options):
-    """Estimate a model from rows of a setting."""
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).with_classes(CLASSES)
     calibration = CALIBRATIONS[how](setting)
@@ -59,5 +58,4 @@ def fitted(setting, rows, how="uncalibrated", **options):
 
 
 def working(model, record):
-    """Work a record through by hand."""
     return tb.explain(model, record, "working")

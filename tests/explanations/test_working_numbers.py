@@ -27,7 +27,6 @@ IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
 
 
 def formulas(found, title=""):
-    """The formulas of a step, or of all."""
     lines, step = [], ""
     for part in found.document():
         if isinstance(part, Heading) and part.level == 2:
@@ -38,7 +37,6 @@ def formulas(found, title=""):
 
 
 def has_words(formula):
-    """Tell whether a formula names something."""
     return formula.op == "name" or any(map(has_words, formula.parts))
 
 
@@ -65,7 +63,6 @@ def close(value, expected, digits=2e-4):
 
 
 def assert_right(model, record, found):
-    """Check everything that a working claims."""
     row = {name: [record.get(name)] for name in model.schema.names}
     joint = model.joint_log_likelihood(row)[0]
     posterior = model.posterior_of(record)

@@ -93,20 +93,6 @@ def test_a_word_with_a_weight_below_0_says_the_contrary(event):
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_a_missing_document_says_nothing(event, alpha):
-    if event == "complement" and not alpha:
-        return
-    counted = tally([*SMALL, None], [*LABELS, "q"], words=LETTERS)
-    family = tb.Text(LETTERS, event=event, alpha=alpha)
-    got = joint(counted, family, ["a b", None, "c", None])
-    np.testing.assert_allclose(got[[1, 3]], np.log([[0.6, 0.4]] * 2), rtol=1e-12)
-    without = joint(tally(SMALL, LABELS, words=LETTERS), family, ["a b", "c"])
-    shift = np.log([0.6 / 0.75, 0.4 / 0.25])  # the row counts for the prior, and only for it
-    np.testing.assert_allclose(got[[0, 2]], without + shift, rtol=1e-12)
-
-
-@pytest.mark.parametrize("event", EVENTS)
 def test_an_empty_document_is_not_missing(event):
     counted = tally([*SMALL, ""], [*LABELS, "q"], words=LETTERS)
     got = joint(counted, tb.Text(LETTERS, event=event), [""])[0] - np.log([0.6, 0.4])

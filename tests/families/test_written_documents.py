@@ -24,7 +24,6 @@ def model_of(documents=DOCUMENTS, y=Y, words=None, **options):
 
 
 def drawn(model, label=None, words=None, n=N):
-    """Return the tokens of each document."""
     sample = model.sample(n, None if label is None else {"class": label}, seed=3)
     return [(words or tb.Words()).terms(document) for document in sample["mail"].tolist()]
 

@@ -25,6 +25,7 @@ SIZES = {
     "one class": (17, 2, 1),
     "one row": (1, 4, 3),
     "no rows": (0, 3, 2),
+    "many columns": (7, 600, 2),  # loops take some hundred at a time
 }
 INF = np.inf
 

@@ -48,7 +48,6 @@ class Registered:
         return self.name
 
     def rows(self, min_size=0, max_size=8, classes="abc"):
-        """Draw rows: a label, a weight and the cells."""
         label, weight = st.sampled_from(classes), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
         return st.lists(
             st.tuples(label, weight, st.tuples(*self.cells)), min_size=min_size, max_size=max_size
@@ -59,7 +58,6 @@ class Registered:
         return self.source(self.schema.names, [cells for _, _, cells in rows])
 
     def tally(self, rows, weighted=True):
-        """Count the rows."""
         weights = [weight for _, weight, _ in rows] if weighted else None
         return tb.Tally.of(
             self.data(rows), [label for label, _, _ in rows], weights, schema=self.schema
@@ -80,7 +78,6 @@ WEIGHED = tb.Idf({"lottery": 2.5, "you": 0.75, "lunch": 1.0, "never": 3.0})
 
 
 def alike(name, names, kind, cells, source=table):
-    """Columns that are all of one kind."""
     names = names.split()
     schema = tb.Schema.of(names, [kind] * len(names))
     return Registered(name, schema, (cells,) * len(names), source)

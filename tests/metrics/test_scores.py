@@ -239,7 +239,6 @@ TWO, THREE = ("no", "yes"), ("a", "b", "c")
 
 
 def better_than_chance(classes=TWO, *, folds=False, seed=0, **options):
-    """Predictions that are better than chance."""
     random = np.random.default_rng(seed)
     codes = random.integers(0, len(classes), ROWS)
     proba = random.dirichlet(np.ones(len(classes)), ROWS)

@@ -31,7 +31,6 @@ def records_of(setting, rows):
 
 
 def counted(setting, rows, schema=None):
-    """The tally of one pass."""
     schema = schema or setting.schema
     if not rows:
         return tb.Tally(schema)

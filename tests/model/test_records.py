@@ -54,12 +54,15 @@ def mixed(n_classes, *families):
     return tb.estimate(tally, tb.Poisson(bag="events"), *families)
 
 
-def numeric(n_columns, n_classes):
+def numeric(n_columns, n_classes, family=tb.Gaussian()):  # noqa: B008
     rng = np.random.default_rng(5)
     y = np.arange(8 * n_classes) % n_classes
     x = rng.normal(size=(len(y), n_columns)) + y[:, None] / 9
     x[:, -1] = 1.0  # a constant column, which says nothing
-    return tb.estimate(tb.Tally.of(x, y))
+    if type(family) is not tb.Gaussian:
+        x = np.abs(x).round() + 1.0  # counts, or what has a logarithm
+    kinds = {f"x{j}": family for j in range(n_columns)}
+    return tb.estimate(tb.Tally.of(x, y, columns=kinds), family)
 
 
 MODELS = {
@@ -75,7 +78,12 @@ MODELS = {
     "texts by the others": mixed(2, tb.Text(event="complement")),
     "texts, nothing added": mixed(3, tb.Text(alpha=0)),
 }
-NUMERIC = {"narrow": numeric(4, 3), "wide": numeric(70, 20)}
+NUMERIC = {
+    "narrow": numeric(4, 3),
+    "wide": numeric(70, 20),
+    "wide, logarithms": numeric(70, 3, tb.LogNormal()),
+    "wide, counts": numeric(70, 3, tb.Poisson()),
+}
 
 
 def numbers(least=-1e6, greatest=1e6):

@@ -20,7 +20,6 @@ def path(tmp_path):
 
 
 def grown(before, n=1):
-    """Return a model that has seen more rows."""
     rows = {"x": [1.0] * n, "c": ["r"] * n}
     more = tb.Tally.of(rows, ["y"] * n, schema=before.fitted.tally.schema)
     fitted = Fitted(before.fitted.tally + more, Recipe(prior=before.fitted.recipe.prior))

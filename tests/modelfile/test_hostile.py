@@ -140,7 +140,6 @@ HEADERS = {
 
 
 def parts_of(table, y, columns=None):
-    """Return the manifest and the arrays of a model."""
     return taken_apart(dump_bytes(stored(Fitted(tb.Tally.of(table, y, columns=columns)))))
 
 
@@ -153,7 +152,6 @@ DECIMALS = parts_of({"x": [1.0, 2.0]}, [0.5, 1.5])
 
 
 def changed(path, value, manifest=MANIFEST):
-    """Return a manifest with another value at a place."""
     manifest = deepcopy(manifest)
     *inner, last = path.split(".") if isinstance(path, str) else path
     place = manifest
@@ -394,7 +392,6 @@ ANYTHING = st.recursive(
 
 
 def places_of(value, path=()):
-    """Go through all places in a manifest."""
     yield path
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):

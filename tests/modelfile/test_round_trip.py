@@ -5,12 +5,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from msgspec import msgpack, structs
 from safetensors.numpy import load_file, save as safetensors_bytes
 
 import tallybayes as tb
-from laws.conftest import REGISTRY
 from modelfile.samples import (
     CALIBRATIONS,
     COLUMNS,
@@ -216,13 +214,6 @@ def test_what_could_not_be_read_again_is_not_written():
     for model, message in wrong:
         with pytest.raises(tb.TallyBayesError, match=message):
             dump_bytes(model)
-
-
-@given(st.data())
-def test_random_tallies_of_every_registered_kind_come_back_exactly(data):
-    kind = data.draw(st.sampled_from(REGISTRY))
-    tally = kind.tally(data.draw(kind.rows()))
-    again(Fitted(tally))
 
 
 def test_the_same_model_makes_the_same_file_which_others_can_look_into(tmp_path):

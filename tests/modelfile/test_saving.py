@@ -21,7 +21,6 @@ OLD, NEW = small(), stored(mixed())
 
 @pytest.fixture
 def path(tmp_path):
-    """A model file that is there already."""
     save(tmp_path / "a.tally", OLD)
     return tmp_path / "a.tally"
 

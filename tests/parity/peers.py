@@ -48,7 +48,6 @@ def data(name, seed=0, rows=60, columns=4):
 
 
 def with_holes(X, seed):
-    """Return the rows with some values missing."""
     X = X.astype(float)
     X[np.random.default_rng(seed).random(X.shape) < 0.3] = np.nan
     return X

@@ -189,7 +189,6 @@ FOUR = ["alt.atheism", "comp.graphics", "sci.space", "talk.religion.misc"]
 
 @cache
 def collection(name):
-    """Return documents and labels to learn from, and others."""
     [found] = list(FOLDER.glob(f"{name}.csv*")) or [None]
     if found is None:
         pytest.skip(f"{name} is not there; set TALLYBAYES_DATA")

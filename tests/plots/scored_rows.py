@@ -13,7 +13,6 @@ CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
 
 
 def loan(**options):
-    """The model of the lecture."""
     return tb.NaiveBayes(**options).fit(LOAN, CHEAT)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from plots.scored_rows import texts
 from tallybayes import NaiveBayes, SemiNaiveBayes, plots
 from tallybayes.metrics.baseline import Baseline
 from tallybayes.model.worth import Worth
@@ -21,17 +22,6 @@ def model():
     return NaiveBayes().fit(X, BAD)
 
 
-def texts(display):
-    """Return all that is written on a picture."""
-    axes = display.figure_.axes
-    legends = [ax.get_legend() for ax in axes if ax.get_legend()]
-    written = [text.get_text() for legend in legends for text in legend.get_texts()]
-    for ax in axes:
-        written += [ax.get_title(), ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()]
-        written += [text.get_text() for text in ax.texts]
-    return "\n".join(written)
-
-
 PICTURES = {
     "column": lambda model: plots.ColumnDisplay.from_estimator(model, "age"),
     "informative": plots.InformativeDisplay.from_estimator,
@@ -43,7 +33,7 @@ PICTURES = {
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures_name_them_in_what_is_drawn_and_in_what_is_read_aloud(name, model):
     display = PICTURES[name](model)
-    for text in (texts(display), display.alt_text):
+    for text in ("\n".join(texts(display)), display.alt_text):
         assert "BAD = 0" in text
         assert "BAD = 1" in text
 
@@ -51,7 +41,7 @@ def test_pictures_name_them_in_what_is_drawn_and_in_what_is_read_aloud(name, mod
 def test_columns_together_name_them_too():
     model = SemiNaiveBayes(joints=[("age", "job")]).fit(X, BAD)
     display = plots.JointDisplay.from_estimator(model, ("age", "job"))
-    assert "bits for BAD = 1 against BAD = 0" in texts(display)
+    assert "bits for BAD = 1 against BAD = 0" in "\n".join(texts(display))
     assert "bits for BAD = 1 against BAD = 0" in display.alt_text
 
 

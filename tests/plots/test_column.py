@@ -32,7 +32,6 @@ def draw(column, **options):
 
 
 def bars(display):
-    """The heights of the bars by class."""
     return np.array([[bar.get_height() for bar in group] for group in display.ax_.containers])
 
 

@@ -38,7 +38,6 @@ def legend(display):
 
 
 def curve_of(display, k=0):
-    """The points of a curve as they were drawn."""
     return [line for line in display.ax_.lines if len(line.get_xdata()) > 2][k].get_xydata().T
 
 
@@ -126,9 +125,6 @@ def test_areas_of_folds_are_the_scores_and_leave_one_out_has_none(rows):
         assert "there is none; the rows are all of one class" in empty.alt_text
 
 
-# reliability
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_the_winning_class_is_drawn_so_that_the_distance_is_the_calibration_error(k):
     y, proba, labels = many_classes(k)
@@ -167,7 +163,6 @@ def test_rows_are_predicted_and_columns_true(weighted):
 
 
 def cells(display):
-    """The text of each cell by (row, column)."""
     places = ((text, *map(round, text.get_position())) for text in display.ax_.texts)
     return {(row, column): text.get_text() for text, column, row in places}
 
@@ -201,9 +196,6 @@ def test_of_many_classes_the_most_frequent_are_drawn():
     whole = sk.confusion_matrix(y, said, labels=labels).T
     assert np.array_equal(display.confusion.counts, whole)
     assert all(text[0] != "0" for text in cells(display).values())
-
-
-# what all have in common
 
 
 @pytest.mark.parametrize("picture", ALL)

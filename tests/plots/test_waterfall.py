@@ -15,7 +15,6 @@ from tallybayes.plots import ColumnDisplay, NomogramDisplay, WaterfallDisplay
 
 
 def bars(display):
-    """Where the bars begin and end."""
     found = [bar for group in display.ax_.containers for bar in group]
     return [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in found]
 

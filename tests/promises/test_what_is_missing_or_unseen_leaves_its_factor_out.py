@@ -20,7 +20,6 @@ BY_COLUMN = [
 
 
 def model_of(setting, rows, names):
-    """Fit the model of some columns of the rows."""
     places = [setting.names.index(name) for name in names]
     labels, _, cells = zip(*rows, strict=True)
     columns = {name: [row[k] for row in cells] for name, k in zip(names, places, strict=True)}

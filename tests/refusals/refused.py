@@ -6,7 +6,6 @@ import tallybayes as tb
 
 
 def state(thing):
-    """Everything that a refused call must leave as it was."""
     if isinstance(thing, tb.Tally):
         return thing.to_bytes()
     kept = {name: id(value) for name, value in vars(thing).items()}

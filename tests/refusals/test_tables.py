@@ -51,7 +51,6 @@ def counts_model(*families):
 
 
 def changed(place, value):
-    """A sparse matrix in which one stored entry is wrong."""
     matrix = sparse.csr_array(COUNTS)
     matrix.data[place] = value
     return matrix

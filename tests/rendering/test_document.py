@@ -26,8 +26,6 @@ HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
 
 @dataclass(frozen=True)
 class Scores(Renderable):
-    """A result of a few parts."""
-
     name: str
     values: tuple[float, ...]
     memo: object = field(default=None, repr=False)

@@ -124,6 +124,12 @@ def test_what_is_unusual_of_numbers_is_said():
     assert "no value of it was counted" in text
 
 
+def test_gaps_are_counted_by_class():
+    cells = {"x": ["red", None, "blue", None, None], "n": [1.0, 2.0, 3.0, 4.0, None]}
+    found = look(tb.Tally.of(cells, list("aabbb"))).to_dict()["columns"]
+    assert {each["name"]: each["missing_by_class"] for each in found} == {"x": [1, 2], "n": [0, 1]}
+
+
 def test_weights_are_shown_beside_rows_and_as_decimals_where_they_are_no_simple_fractions():
     found = look(tb.Tally.of({"x": ["red", "red", "blue"]}, list("aab"), [0.5, 2.0, 1.5]))
     assert [row[1:3] for row in found.classes().rows] == [(2, 2.5), (1, 1.5)]

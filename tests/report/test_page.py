@@ -76,7 +76,6 @@ def text_of(markup):
 
 
 def cells(report, name):
-    """The text of a table's cells, line by line."""
     body = re.search(rf'data-name="{name}">.*?<tbody>(.*?)</tbody>', report.html, re.DOTALL)[1]
     lines = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
     of_line = r"<(td|th)[^>]*>(.*?)</\1>"

@@ -69,7 +69,6 @@ class Counted:
 
 
 def column(kind, values, y, w=None):
-    """Count one column."""
     table = {"x0": values} if isinstance(values[0], str) else np.array(values)[:, None]
     return Counted(tb.Schema.of(["x0"], [kind]), table, y, w)
 

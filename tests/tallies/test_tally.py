@@ -48,7 +48,6 @@ def test_counts_and_switches_counted_by_hand():
 
 
 def one(kind=None, y="p", target="class", **columns):
-    """Count one row."""
     table = {"x": [1.0], **columns}
     return tb.Tally.of(table, [y], columns=kind and {"x": kind}, target=target)
 

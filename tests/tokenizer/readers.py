@@ -34,7 +34,6 @@ STOP = ("the", "x1", "école", "7", "सस")
 
 @st.composite
 def some_words(draw, **fixed):
-    """Options of all kinds."""
     tokens = draw(st.sampled_from(["words", "unicode", "whitespace", "characters"]))
     options = {
         "tokens": tokens,
@@ -84,7 +83,6 @@ def read(reader, rows, bounds=None):
 
 
 def named(reader, found):
-    """Put the names of terms into bags."""
     names = reader.terms.texts
     assert len(names) == len(set(names))
     return [{names[number]: count for number, count in bag.items()} for bag in found]
@@ -101,5 +99,4 @@ plain_bags = partial(bags_of, compiled=False)
 
 
 def defined_bags(words, documents):
-    """Count what `Words.terms` says of each text."""
     return [Counter(words.terms(whole(text))) for text in documents]

@@ -166,7 +166,6 @@ def bagged(documents, words=tb.Words()):  # noqa: B008
 
 
 def words_of_each(block):
-    """Return the bag of each document by the names of its terms."""
     found = []
     for k in range(len(block)):
         here = slice(block.indptr[k], block.indptr[k + 1])

@@ -41,7 +41,6 @@ def test_arrow_says_what_a_list_says_in_any_slices(words, rows, kind, data):
 
 
 def assert_as_a_list(words, rows, table):
-    """Arrow says what a list says."""
     expected = plain_bags(words, rows)
     for read in (compiled_bags, plain_bags):
         assert read(words, Documents(table)) == expected

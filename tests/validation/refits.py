@@ -16,7 +16,6 @@ EPS = np.finfo(float).eps
 
 
 def encode(setting, rows, weighted=False):
-    """Encode rows once."""
     labels, weights, cells = zip(*rows, strict=True)
     source = as_source(setting.source(list(cells)))
     return LabelledRows.of(source, setting.schema, list(labels), weights if weighted else None)

@@ -68,7 +68,6 @@ class Setting:
         return Recipe(self.families, self.columns, prior)
 
     def rows(self, min_size=2, max_size=9, classes=CLASSES):
-        """Draw rows: a label, a weight and the cells."""
         label, weight = st.sampled_from(classes), st.sampled_from(self.weights)
         row = st.tuples(label, weight, st.tuples(*map(st.sampled_from, self.cells)))
         return st.lists(row, min_size=min_size, max_size=max_size)
@@ -300,7 +299,6 @@ CORE = (
 
 
 def setting_of(name):
-    """Return the setting of this name."""
     return next(each for each in EVERY_SETTING if each.name == name)
 
 

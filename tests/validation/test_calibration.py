@@ -58,7 +58,6 @@ class Terms:
         return self.loss(np.ones(1 + self.terms.shape[1]))
 
     def objective(self, exponents):
-        """Return what the module says that exponents minimise."""
         p, w = exponents[0], exponents[1:]
         m = np.mean(w)
         away = (p - 1.0) ** 2 + np.sum((w - m) ** 2 + max(m - 1.0, 0.0) ** 2)

@@ -84,8 +84,6 @@ def test_predictions_of_other_rows_are_refused():
         compare_predictions({"one": one, "other": other})
 
 
-# From scores of folds: the t-tests
-
 FOLDS = {
     "a": [0.90, 0.91, 0.89, 0.93, 0.92],
     "b": [0.88, 0.91, 0.86, 0.90, 0.90],
@@ -324,9 +322,6 @@ def test_a_model_without_probabilities_can_still_be_compared_by_its_answers():
         compare(models, X, y, folds=FIVE, score="brier_score")
 
 
-# What cannot be
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -463,9 +458,6 @@ def test_equal_differences_have_no_spread_and_say_so(gaps, t, p, sizes):
     assert "no spread to measure chance by" in test.note
 
 
-# Holm's adjustment
-
-
 @pytest.mark.parametrize(
     ("p", "adjusted"),
     [
@@ -494,9 +486,6 @@ grid = st.integers(0, 1000).map(lambda k: k / 1000)
 @given(st.lists(grid, max_size=8), st.sampled_from([0.0123, 0.0517, 0.1003, 0.3331]))
 def test_what_is_below_the_level_is_what_the_procedure_rejects(p, level):
     assert set(np.flatnonzero(holm(p) <= level)) == rejected_step_by_step(p, level)
-
-
-# What cannot be
 
 
 @pytest.mark.parametrize(

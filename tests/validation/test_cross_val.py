@@ -127,18 +127,12 @@ def test_cross_val_is_cross_val_predict(case, folds):
         assert_same_predictions(held, predictions)
 
 
-# Folds that we draw
-
-
 def test_repeats_hold_every_row_out_as_often():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, repeats=4, seed=9)
     parts = list(held.folds())
     assert len(parts) == 12
     assert np.bincount(np.concatenate([part.rows for part in parts])).tolist() == [4] * ROWS
     assert held.n_rows == held.report().rows == ROWS
-
-
-# Weights
 
 
 @pytest.mark.parametrize(
@@ -155,9 +149,6 @@ def test_weights_count_where_a_model_learns(name, folds):
     np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-12)
     anew = name in ("GaussianNB", "NaiveBayes, bins")  # drop-ins with weights are
     assert any("refitted for every fold" in note for note in held.notes) == anew
-
-
-# Labels and rare classes
 
 
 @pytest.mark.parametrize("folds", [3, "loo", KFold(3)], ids=str)
@@ -178,11 +169,6 @@ def test_ties_are_broken_as_by_predict():
     for folds in (KFold(3), LeaveOneOut()):
         held = model.cross_val(frame, y, folds=folds)
         np.testing.assert_array_equal(held.labels, cross_val_predict(model, frame, y, cv=folds))
-
-
-# Rows in every form
-
-# What it says, and what it leaves alone
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -22,7 +22,6 @@ priors = st.sampled_from(PRIORS)
 
 
 def assert_as_refitted(setting, rows, folds, weighted=False, prior=PRIORS[0]):
-    """Hold out every fold, and compare with models fitted anew."""
     data = encode(setting, rows, weighted)
     oracle = answer(lambda: refitted(setting, rows, folds, weighted, prior))
     found = answer(lambda: held_out(data, setting.recipe(prior), folds))
@@ -127,9 +126,6 @@ def test_an_outlier_that_is_held_out_leaves_no_trace(family, sigmas):
         if 7 in test:  # the others learn from numbers that NumPy itself adds up badly
             model = tb.estimate(tb.Tally.of({"x": x[train]}, y[train]), family)
             np.testing.assert_allclose(proba, model.posterior({"x": x[test]}), rtol=1e-9)
-
-
-# Many rows
 
 
 def many(family, rows=600, columns=12):

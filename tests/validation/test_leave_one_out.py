@@ -38,7 +38,6 @@ def joined(folds):
 
 
 def assert_as_refitted(setting, rows, weighted=False, prior=PRIORS[0]):
-    """Hold out every row, and compare with models fitted anew."""
     data = encode(setting, rows, weighted)
     oracle = answer(lambda: refitted(setting, rows, each_row(rows), weighted, prior))
     found = answer(lambda: leave_one_out(data, setting.recipe(prior)))
@@ -124,9 +123,6 @@ def test_a_row_that_holds_the_spread_does_not_spoil_the_terms_of_some_rows():
     np.testing.assert_allclose(few.terms[exact], every.terms[some][exact], rtol=1e-9)
 
 
-# Rare classes
-
-
 def held(X, y, weights=None, prior=PRIORS[0], columns=None, families=()):
     """Leave out every row of a small table; posteriors by row and class."""
     source = as_source(X)
@@ -146,9 +142,6 @@ def test_the_only_row_of_a_class_has_no_chance_of_its_own_class():
 def test_a_single_row_leaves_nothing_to_learn_from():
     with pytest.raises(tb.TallyBayesError, match="empty"):
         held({"x": [1.0]}, ["a"])
-
-
-# Values that only one row has
 
 
 # What cannot be

@@ -101,9 +101,6 @@ def test_weights_count_in_fitting_in_scoring_and_in_the_standard_error():
     assert found.training == pytest.approx(wanted, abs=1e-9)
 
 
-# Folds
-
-
 @pytest.mark.parametrize("score", ["log_loss", "accuracy", "roc_auc"])
 def test_folds_of_equal_size_agree_with_the_grid_search_of_scikit_learn(score):
     X, y = (part[50:] for part in IRIS)
@@ -152,9 +149,6 @@ def test_each_candidate_has_the_score_and_standard_error_of_its_cross_val(
     assert refitted == any(name in grid for name in ("calibration", "idf"))
 
 
-# Nested
-
-
 @pytest.mark.parametrize(
     ("model", "data", "grid", "inner"),
     [
@@ -200,9 +194,6 @@ def test_without_nesting_the_score_is_called_optimistic_and_alone_it_is_the_best
     found = tune(tb.GaussianNB(), X, y, grid, one_standard_error=True, nested=None)
     assert found.chosen == 0
     assert "no other is within one standard error" in found.rule
-
-
-# One counting
 
 
 @pytest.fixture
@@ -298,9 +289,6 @@ def test_a_value_at_the_edge_of_the_grid_is_remarked_on():
     assert "alpha=0.0001 is the greatest value tried; greater ones may be better" in found.notes
     again = tune(tb.NaiveBayes(), X, y, {"alpha": [1e-4, 1.0, 1e6]}, nested=None)
     assert not any("tried" in note for note in again.notes)
-
-
-# What is shown
 
 
 def test_the_table_has_the_best_first_and_counts_those_it_leaves_out():

@@ -61,7 +61,6 @@ def mixed(n=120, seed=0, labels=("no", "yes", "so"), gaps=True):
 
 
 def write(frame, path):
-    """Write a table in the format that the name says."""
     path = str(path)
     if path.endswith((".csv", ".csv.gz")):
         frame.to_csv(path, index=False)

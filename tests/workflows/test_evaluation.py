@@ -189,9 +189,6 @@ def test_ways_to_make_models_are_for_validation_to_compare(models):
             compare(others, SEEN, "label")
 
 
-# tuning
-
-
 @pytest.mark.parametrize(
     ("grid", "spec", "options"),
     [

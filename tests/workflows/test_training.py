@@ -191,9 +191,6 @@ def test_a_preview_looks_at_the_first_rows_only(tmp_path, small_blocks):
     assert few.stored.fitted.tally == trained(FRAME.head(15)).fitted.tally
 
 
-# what is pointed at
-
-
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
@@ -209,8 +206,6 @@ def test_what_tells_nothing_of_other_rows_is_pointed_at(tmp_path, small_blocks, 
         found = trained(path)
     assert_same_tally(found.fitted.tally, tb.Tally.of(features(frame), frame["label"]))
 
-
-# what is refused
 
 BAD = {
     "target": (FRAME, ModelSpec(), {"target": "lable"}, "rows.csv: .* 'lable' to predict; did you"),

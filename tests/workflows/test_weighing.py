@@ -34,7 +34,6 @@ JOINTS = [("owner", "rooms")]
 
 
 def model_of(frame, **options):
-    """Fit the estimator to the same table in memory."""
     table = features(frame, "times")
     return tb.SemiNaiveBayes(KINDS, **options).fit(table, frame["label"])
 

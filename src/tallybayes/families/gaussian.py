@@ -53,13 +53,7 @@ class RelativeFloor(Value, frozen=True):
         """Return the floor of one column."""
         return self
 
-    def lift_one(self, variance: float, of_column: float, within: float) -> float:
-        """Do what `lift` does for one variance."""
-        floor = self.fraction * of_column
-        lifted = variance if variance > floor else max(floor, within)
-        return lifted if of_column > 0.0 else 0.0
-
-    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Any, within: Any) -> Floats:
         """Return the variances, none below the floor."""
         floor = self.fraction * of_columns
         lifted = np.where(variance > floor, variance, np.maximum(floor, within))
@@ -92,11 +86,7 @@ class AdditiveFloor(Value, frozen=True):
             return AdditiveFloor(self.fraction, float(self.of[unit]))
         return self if self.of is not None else None if self.fraction else AdditiveFloor(0.0, 0.0)
 
-    def lift_one(self, variance: float, of_column: float, within: float) -> float:
-        """Do what `lift` does for one variance."""
-        return variance + self.fraction * float(self.of)
-
-    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Any, within: Any) -> Floats:
         """Return the variances, the floor added."""
         largest = of_columns.max(initial=0.0) if self.of is None else self.of
         lifted: Floats = variance + self.fraction * largest
@@ -154,14 +144,14 @@ class Gaussian(Family, frozen=True):
         floors = [self.floor.of_unit(unit) for unit in range(len(start.exponents))]
         if None in floors:
             return None
-        fraction = self.floor.fraction if isinstance(self.floor, RelativeFloor) else 0.0
-        counted = start.counted
+        counted, units = start.counted, []
         parts = (part.T.tolist() for part in (counted.weight, counted.mean, counted.m2))
-        units = zip(*parts, floors, start.exponents, strict=True)
-        return [
-            RunningNormal(weight, mean, m2, self.ddof, floor.lift_one, fraction, exponent)
-            for weight, mean, m2, floor, exponent in units
-        ]
+        for n, mean, m2, floor, exponent in zip(*parts, floors, start.exponents, strict=True):
+            added = floor.fraction * floor.of if isinstance(floor, AdditiveFloor) else 0.0
+            fraction = 0.0 if isinstance(floor, AdditiveFloor) else floor.fraction
+            of_floor = floor.lift, fraction, added
+            units.append(RunningNormal(n, mean, m2, self.ddof, *of_floor, exponent))
+        return units
 
     def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say where a variance comes from that is not simply that of its class."""

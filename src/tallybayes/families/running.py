@@ -49,8 +49,6 @@ class RunningUnit(ABC):
     missing. Neither method may fail.
     """
 
-    __slots__ = ()
-
     @abstractmethod
     def learn(self, cell: Any, c: int, w: float) -> None:
         """Take in a cell of a row of a class, with a weight above 0."""
@@ -67,11 +65,6 @@ class RunningShares(RunningUnit):
     (down) and value (across). If `alpha` is 0, every class has values. Other values score a count
     of 0 if `unseen` is "smooth", otherwise nothing.
     """
-
-    __slots__ = (
-        "_alpha", "_base", "_counted", "_counts", "_exponent", "_logs", "_nothing", "_places",
-        "_totals", "_unseen",
-    )  # fmt: skip
 
     def __init__(
         self, labels: Sequence[Label], counted: Any, alpha: float, unseen: str, exponent: float
@@ -132,15 +125,10 @@ class RunningNormal(RunningUnit):
     class that comes down to a tenth of it, has all of them worked out anew.
 
     `weight`, `mean` and `m2` are the moments of each class; the variance divides by W - `ddof`.
-    `lifted` is what the floor makes of a variance, given that of all rows and that within the
-    classes. The floor is no higher than a `fraction` of the variance of all rows; of an additive
-    floor that is 0, for it does not follow the rows.
+    `lift` is what the floor makes of variances, given that of all rows and that within the classes.
+    The floor is no higher than a `fraction` of the variance of all rows, or else is an `added` one,
+    which does not follow the rows.
     """
-
-    __slots__ = (
-        "_curves", "_ddof", "_exponent", "_fraction", "_high", "_least", "_lifted", "_low", "_m2",
-        "_mean", "_scale", "_weight",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -148,12 +136,13 @@ class RunningNormal(RunningUnit):
         mean: Row,
         m2: Row,
         ddof: float,
-        lifted: Callable[[float, float, float], float],
+        lift: Callable[[Floats, Any, Any], Floats],
         fraction: float,
+        added: float,
         exponent: float,
     ) -> None:
         self._weight, self._mean, self._m2, self._ddof = weight, mean, m2, ddof
-        self._lifted, self._fraction = lifted, fraction
+        self._lift, self._fraction, self._added = lift, fraction, added
         self._exponent, self._scale = 0.5 * exponent, math.sqrt(0.5 * exponent)
         self._settle()
 
@@ -165,9 +154,7 @@ class RunningNormal(RunningUnit):
         if self._low < cell < self._high:
             variance = m2 / (weight - self._ddof)
             if variance > self._least:
-                # an additive floor lifts by the same, whatever the other rows are
-                if not self._fraction:
-                    variance = self._lifted(variance, 0.0, 0.0)
+                variance += self._added
                 self._curves[c] = (
                     mean, self._scale / math.sqrt(variance), -self._exponent * math.log(variance)
                 )  # fmt: skip
@@ -205,7 +192,7 @@ class RunningNormal(RunningUnit):
             else (middle, overall)
             for (weight, mean, m2), is_enough in zip(parts, enough, strict=True)
         ]
-        lifted = [self._lifted(variance, of_column, within) for _, variance in own]
+        lifted = self._lift(np.array(own)[:, 1], of_column, within).tolist()
         used = all(0.0 < variance < math.inf for variance in lifted)
         self._curves = [
             (mean, self._scale / math.sqrt(variance), -self._exponent * math.log(variance))
@@ -229,8 +216,6 @@ class RunningNormal(RunningUnit):
 class Bag:
     """What the columns of a bag share: the total of each class."""
 
-    __slots__ = ("added", "base", "totals")
-
     def __init__(self, totals: Row, added: float) -> None:
         self.totals, self.added = totals, added
         self.base = [log_of(total + added) for total in totals]
@@ -247,8 +232,6 @@ class RunningCounts(RunningUnit):
     The `sums` are what the column counts in each class; in each something is counted or added. The
     `bag` has the totals, of this column too.
     """
-
-    __slots__ = ("_alpha", "_bag", "_exponent", "_logs", "_nothing", "_sums")
 
     def __init__(self, sums: Row, alpha: float, bag: Bag, exponent: float) -> None:
         self._sums, self._alpha, self._bag, self._exponent = sums, alpha, bag, exponent
@@ -277,8 +260,6 @@ class RunningComplement(RunningCounts):
     The sums, and those of the bag, are those of all other classes.
     """
 
-    __slots__ = ()
-
     def learn(self, cell: Any, c: int, w: float) -> None:
         for other in range(len(self._sums)) if cell else ():
             if other != c:
@@ -294,8 +275,6 @@ class RunningRate(RunningUnit):
     There are the `weight` of the rows of each class and the `sums` of events in them. A class that
     has no rows takes the rate of all.
     """
-
-    __slots__ = ("_alpha", "_exponent", "_lines", "_sums", "_weight")
 
     def __init__(self, weight: Row, sums: Row, alpha: float, exponent: float) -> None:
         self._weight, self._sums, self._alpha, self._exponent = weight, sums, alpha, exponent
@@ -330,11 +309,6 @@ class RunningWords(RunningUnit):
     often words occur in a document into what they count. With `complement` a word scores by minus
     its share in all other classes. What words say is divided by their number to `length_power`.
     """
-
-    __slots__ = (
-        "_alpha", "_complement", "_count", "_exponent_of", "_known", "_length_power", "_more",
-        "_number_of", "_sums", "_totals", "_words",
-    )  # fmt: skip
 
     def __init__(
         self,

@@ -169,13 +169,14 @@ class ClassificationReport(Renderable):
             columns |= {"mean of folds": self.mean, "sd of folds": self.sd}
         if self.training is not None:
             columns["training"] = self.training
+        undefined = [name for name in RANKING if math.isnan(self.scores[name])]
         rows = [
             (
                 name if GREATER_IS_BETTER[name] else f"{name} (less is better)",
                 *(values.get(name, math.nan) for values in columns.values()),
             )
             for name in NAMES
-            if not (self.held_out == "leave-one-out" and _unknown(name, self.scores))
+            if self.held_out != "leave-one-out" or name not in undefined
         ]
         return Table.of(
             f"scores (precision, recall, specificity and f1 are {whose})",
@@ -217,11 +218,6 @@ class ClassificationReport(Renderable):
             f"<ClassificationReport of {counted(self.rows, 'held-out row')}: "
             f"accuracy {self.scores['accuracy']:.4f}>"
         )
-
-
-def _unknown(name: str, scores: dict[str, float]) -> bool:
-    """Tell whether a score is one that leave-one-out does not give."""
-    return name in RANKING and math.isnan(scores[name])
 
 
 def _remarks(

@@ -8,7 +8,7 @@ rows with each other (`roc_auc`, `average_precision`) have no such sums and are 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -100,16 +100,8 @@ class ScoreSums:
     def __add__(self, other: ScoreSums) -> ScoreSums:
         if not same_labels(self.classes, other.classes):
             raise TallyBayesError("scores add up only where the classes are the same")
-        return ScoreSums(
-            self.classes,
-            self.positive,
-            self.rows + other.rows,
-            self.zero + other.zero,
-            self.weight + other.weight,
-            self.counts + other.counts,
-            self.sums + other.sums,
-            self.bins + other.bins,
-        )
+        added = ("rows", "zero", "weight", "counts", "sums", "bins")
+        return replace(self, **{n: getattr(self, n) + getattr(other, n) for n in added})
 
     @property
     def confusion(self) -> Confusion:

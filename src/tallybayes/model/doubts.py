@@ -90,14 +90,9 @@ def doubted(schema: Schema, source: Source, y: Any) -> Schema:
     parts = {part for name, _ in schema.dates for part in parts_of(name)}
     for place, (name, kind, reason) in enumerate(schema):
         if reason != "declared" and name not in parts:
-            column = _column(source, name)
+            column = selected(source, source.names, [name]).columns[name]
             reasons[place] = _doubted(column, kind, labels.codes[:MOST_ROWS], reason)
     return replace(schema, reasons=tuple(reasons))
-
-
-def _column(source: Source, name: str) -> Column:
-    """Return a column, of whatever source."""
-    return selected(source, source.names, [name]).columns[name]
 
 
 def _doubted(column: Column, kind: Any, y: Array, reason: str) -> str:
@@ -123,15 +118,11 @@ def _doubted(column: Column, kind: Any, y: Array, reason: str) -> str:
             return reason
         distinct, texts = len(there), [str(labels[k]) for k in there[:1000].tolist()]
         said = f"text, {distinct:,} different values in {n:,} rows"
-        letters, words = (np.mean([f(text) for text in texts]) for f in (len, _words))
+        letters, words = (np.mean([len(f(text)) for text in texts]) for f in (str, str.split))
         if letters >= LETTERS and words >= WORDS:
             return f"{said}, {TEXTS}"
         return f"{said}, {NAMES}" if distinct > n / 2 else reason
     return reason
-
-
-def _words(text: str) -> int:
-    return len(text.split())
 
 
 def _are_codes(values: Array, counts: Integers) -> bool:

@@ -129,8 +129,10 @@ def _most(
             zip(most.values(), ratios.T, counts.T, rest.T, strict=True)
         ):
             telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)) & asked)
-            much = _evidence(ratio[telling], here[telling], entries.log_p[telling, places[c]])
-            best = telling[np.lexsort((-here[telling], -much))][:n]
+            # one that is found once may be thousands of times as probable, and tells little in all
+            counted, log_p = here[telling], entries.log_p[telling, places[c]]
+            much = ratio[telling] * np.where(np.isnan(counted), np.exp(log_p), counted)
+            best = telling[np.lexsort((-counted, -much))][:n]
             numbers = (x[best].tolist() for x in (ratio, here, elsewhere))
             values += [
                 InformativeValue(names[entries.units[e]], entries.values[e], *said)
@@ -145,14 +147,6 @@ def _most(
     if not some:
         return None
     return {label: sorted(values, key=rank)[:n] for label, values in most.items()}
-
-
-def _evidence(ratio: Floats, here: Floats, log_p: Floats) -> Floats:
-    """Return what values tell in all: the evidence of each as often as it occurs.
-
-    A word that is found once may be thousands of times as probable in its class, and tells little.
-    """
-    return ratio * np.where(np.isnan(here), np.exp(log_p), here)
 
 
 def _against_others(logs: Floats, log_prior: Floats) -> Floats:

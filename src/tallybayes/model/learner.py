@@ -16,7 +16,7 @@ record is scored after others were learnt.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -215,8 +215,17 @@ class Learner:
         self._classes = {label: c for c, label in enumerate(self._fitted.classes)}
         self._label_type = type(self._fitted.classes[0]) if self._classes else None
         in_order = [readers[place] for place in range(len(self._names))]
-        self._read = _record_reader(self._names, in_order, self._known)
-        return self._read(record)
+        names, columns = self._names, self._known
+
+        def read(record: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+            if not record.keys() <= columns:
+                raise LookupError
+            get = record.get
+            values = [get(name) for name in names]
+            return values, [reader(value) for reader, value in zip(in_order, values)]  # noqa: B905
+
+        self._read = read
+        return read(record)
 
     def _admitted(
         self, record: Mapping[str, Any], label: Label, weight: float
@@ -240,19 +249,6 @@ class Learner:
         if self._units is None or (self._units.blank and self._waiting):
             self._units = _Units(self._model)
         return self._units.posterior(cells)
-
-
-def _record_reader(names: Sequence[str], readers: Sequence[Reader], known: frozenset[str]) -> Read:
-    """Return the function that reads a record: its values, and what they are encoded as."""
-
-    def read(record: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-        if not record.keys() <= known:
-            raise LookupError
-        get = record.get
-        values = [get(name) for name in names]
-        return values, [reader(value) for reader, value in zip(readers, values)]  # noqa: B905
-
-    return read
 
 
 class _Units:

@@ -389,11 +389,9 @@ class ModelSpec:
                 TallyBayesWarning,
             )
         recipe = self.recipe(tally.schema, columns)
-        prior = recipe.prior
-        stated = prior.p if isinstance(prior, Fixed) else ()
-        declared = dict.fromkeys(stated, "a prior is stated for")
-        if self.positive is not None:
-            declared.setdefault(self.positive, "there is no row of")
+        declared = {} if self.positive is None else {self.positive: "there is no row of"}
+        if isinstance(recipe.prior, Fixed):
+            declared |= dict.fromkeys(recipe.prior.p, "a prior is stated for")
         for label, what in declared.items():
             if label not in tally.classes:
                 hint = did_you_mean(label, tally.classes)

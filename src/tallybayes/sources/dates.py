@@ -104,7 +104,9 @@ def with_dates(
     for name, column in frame.columns.items():
         word = said.get(name)
         if isinstance(word, Dates) or (word is None and name not in zones and holds_dates(column)):
-            zones[name] = word.zone if isinstance(word, Dates) and word.zone else _zone_of(column)
+            stated = word.zone if isinstance(word, Dates) else ""
+            # where only distances from it are written, that is UTC
+            zones[name] = stated or str(_stamps(name, column).type.tz or "")
     found: Frame = laid_out(frame, tuple(zones.items()))
     return found
 
@@ -207,12 +209,6 @@ def _parts(name: str, column: Column, zone: str, names: Collection[str] | None) 
         if compute.all(midnight).as_py() is not False:
             wanted.remove(f"{name}.hour")
     return {each: ArrowColumn(each, part(each.rpartition(".")[2])) for each in wanted}
-
-
-def _zone_of(column: Column) -> str:
-    """Return the zone that dates come in: UTC if only distances from it are written."""
-    tz = _stamps(column.name, column).type.tz
-    return str(tz) if tz else ""
 
 
 def _stamps(name: str, column: Column) -> Any:

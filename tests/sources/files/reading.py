@@ -92,7 +92,6 @@ def all_of(rows):
 
 
 def records_of(rows, wanted):
-    """Go through rows, and return them as records."""
     pieces = [piece for fragment in rows.fragments(wanted) for piece in fragment.decode()]
     for piece in pieces:
         assert piece.value.num_rows + len(piece.bad) == piece.n_read
@@ -100,13 +99,11 @@ def records_of(rows, wanted):
 
 
 def rows_of(data, wanted=None, **options):
-    """Return all rows of a source as records."""
     rows = open_rows(data, ReadOptions(**options))
     return records_of(rows, wanted or all_of(rows))
 
 
 def trained(data, columns=COLUMNS, weight=None, target="y", **options):
-    """Train on a source whose columns are declared."""
     spec = ModelSpec(columns=columns)
     read = ReadOptions(**options)
     return train(data, target, spec, weight=weight, read=read, scores=False)
@@ -117,7 +114,6 @@ def tally_of(data, columns=COLUMNS, **options):
 
 
 def in_memory(table, columns=COLUMNS, target="y"):
-    """Count a table that is in memory."""
     X = {name: values for name, values in table.items() if name != target}
     return tb.NaiveBayes(columns).fit(pd.DataFrame(X), table[target]).tally_
 

@@ -55,7 +55,6 @@ def line(row, **changed):
 
 
 def save(path, changed):
-    """Write the table with some lines changed."""
     lines = list(LINES)
     for row, text in changed.items():
         lines[row] = text  # the names are line 0, so rows count from 1

@@ -46,7 +46,6 @@ PIPED = {**FORMATS, "csv.gz": gzip.compress(FORMATS["csv"])}
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of two files of data and of others that are not."""
     root = tmp_path / "data"
     for name, text in FOLDER.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

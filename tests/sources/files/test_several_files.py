@@ -23,8 +23,6 @@ ONE = {"x": [0.5, 1.5, 2.5, 3.5] * 10, "s": list("uvwu") * 10, "y": list("abab")
 
 @pytest.fixture(params=["csv", "jsonl", "parquet"])
 def save(request, tmp_path):
-    """Write tables as files, and return where."""
-
     def save(*tables):
         paths = [tmp_path / f"file{place}.{request.param}" for place in range(len(tables))]
         for path, table in zip(paths, tables, strict=True):

@@ -196,8 +196,6 @@ def test_few_rows_are_worked_on_without_threads_and_many_by_those_of_files(path)
 
 
 class Broken(Endless):
-    """A stream that breaks off."""
-
     name = "the line"
 
     def read(self, size):
