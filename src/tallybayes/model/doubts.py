@@ -21,6 +21,7 @@ import numpy as np
 from tallybayes.arrays import Array, Floats, Integers
 from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesWarning, warn
+from tallybayes.rendering.words import quoted
 from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, selected
 from tallybayes.sources.dates import parts_of
@@ -47,7 +48,7 @@ class Doubt(NamedTuple):
 
     def __str__(self) -> str:
         ways = [way.format(option) for option, way in self.ways]
-        return f"column {self.column!r} holds {self.why}; {' or '.join(ways)}"
+        return f"column {quoted(self.column)} holds {self.why}; {' or '.join(ways)}"
 
 
 _WAYS = {

@@ -62,6 +62,17 @@ def parts_of(name: str) -> list[str]:
     return [f"{name}.{part}" for part in PARTS]
 
 
+def titles_of_parts(title: str) -> list[str]:
+    """Return what people read for those columns, if this is what they read for the dates.
+
+    Examples
+    --------
+    >>> titles_of_parts("application")[1]
+    "application's month"
+    """
+    return [f"{title}'s {'days gone by' if part == PARTS[-1] else part}" for part in PARTS]
+
+
 def inputs_of(names: Iterable[str], dates: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return columns as the data have them: the parts of dates as one.
 
