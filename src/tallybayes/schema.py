@@ -28,14 +28,23 @@ from tallybayes.kinds import (
     Kind,
     Numeric,
 )
+from tallybayes.rendering.words import Name, Target, composed, label, plain, title_of
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
-from tallybayes.sources.dates import Dates, inputs_of, laid_out_record, parts_of, with_dates
+from tallybayes.sources.dates import (
+    Dates,
+    inputs_of,
+    laid_out_record,
+    parts_of,
+    titles_of_parts,
+    with_dates,
+)
 from tallybayes.sources.labels import Label
 from tallybayes.value import Stated
 
 _OWN = tuple(KINDS.values())  # kinds of users come behind these
 MOST_CATEGORIES = 20
 LEAST_REPEATS = 10
+LONGEST_NAME = 60  # that is printed
 
 __all__ = [
     "Binary",
@@ -170,6 +179,33 @@ class Schema(Stated):
         kind = kind.settled(names[0]) if len(names) else kind
         return cls(names, (kind,) * len(names), ("declared",) * len(names), target)
 
+    def titled(self, titles: Mapping[str, str] | None) -> Schema:
+        """Return the schema with titles for columns, and for what is predicted.
+
+        A column of dates hands its title on to its parts. What is no column is passed over.
+
+        Examples
+        --------
+        >>> schema = Schema.same(["age", "hours"], Numeric()).titled({"hours": "hours a week"})
+        >>> schema.names, schema.titles
+        (('age', 'hours'), {'hours': 'hours a week'})
+        """
+        if not titles:
+            return self
+        known = dict[str, str]()
+        for name in dict(self.dates).keys() & titles:
+            known |= zip(parts_of(name), titles_of_parts(titles[name]), strict=True)
+        known |= titles
+        names = [Name.of(name, known.get(name)) for name in self.names]
+        target = Target.of(self.target, title=titles.get(self.target))
+        return replace(self, names=names, target=target)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of columns and of what is predicted, by name."""
+        names = self.names if isinstance(self.names, tuple) else ()  # numbered ones have none
+        return {plain(n): title_of(n) for n in (*names, self.target) if title_of(n) != n}
+
     def with_extra(self, kind: Kind, *units: str | tuple[str, ...]) -> Schema:
         """Return a schema that also counts something of columns that are counted anyway.
 
@@ -289,13 +325,25 @@ class Schema(Stated):
         """Return the names of a group's units: those of their columns, as a rule."""
         if isinstance(group.reads, range):
             return self.names
-        units: Sequence[Any] = group.reads
-        return [
-            group.kind.of_unit(unit).title([str(self.names[place]) for place in reads])
-            if isinstance(reads, tuple)
-            else self.names[reads]
-            for unit, reads in enumerate(units)
-        ]
+        if id(group) not in self._names_of_groups:  # of hundreds of views it takes a while
+            units: Sequence[Any] = group.reads
+            self._names_of_groups[id(group)] = (
+                group,
+                [
+                    composed(
+                        group.kind.of_unit(unit).title,
+                        [str(self.names[place]) for place in reads],
+                    )
+                    if isinstance(reads, tuple)
+                    else self.names[reads]
+                    for unit, reads in enumerate(units)
+                ],
+            )
+        return self._names_of_groups[id(group)][1]
+
+    @cached_property
+    def _names_of_groups(self) -> dict[int, tuple[Group, Sequence[str]]]:
+        return {}
 
     def subjects_of(self, group: Group) -> Sequence[str]:
         """Return what the units of a group are about: a column, or several ("age x income").
@@ -305,7 +353,7 @@ class Schema(Stated):
         if isinstance(group.reads, range):
             return self.names
         places = map(group.columns, range(len(group)))
-        return [about([str(self.names[place]) for place in some]) for some in places]
+        return [composed(about, [str(self.names[place]) for place in some]) for some in places]
 
     def kinds_of(self, group: Group) -> Sequence[Kind]:
         """Return the kinds of a group's units, with what their columns have of their own."""
@@ -385,7 +433,7 @@ class Schema(Stated):
         lines = [("column", "kind", "values", "why")]
         for name, kind, reason in self:
             values = ", ".join(map(str, getattr(kind, "values", ())))
-            lines.append((name, type(kind).__name__, values, reason))
+            lines.append((label(name, LONGEST_NAME), type(kind).__name__, values, reason))
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
@@ -405,6 +453,23 @@ def no_column(name: str, names: Sequence[str], wanted: str = "") -> TallyBayesEr
     """Build the error about a column that is not there, with the name that may be meant."""
     what = f"there is no column {name!r} {wanted}".rstrip()
     return TallyBayesError(f"{what}; {did_you_mean(name, names)}")
+
+
+def require_titles(titles: Mapping[str, str] | None, names: Collection[str]) -> None:
+    """Refuse titles of what is none of these columns, and two columns that would look alike."""
+    for name, title in (titles or {}).items():
+        if name not in names and name.rpartition(".")[0] not in names:  # a part of dates
+            raise no_column(name, list(names), "to be titled")
+        if not isinstance(title, str) or not title.strip():
+            raise TallyBayesError(f"the title of column {name!r} is {title!r}; give it some text")
+    shown: dict[str, str] = {}
+    for name in names if titles else ():
+        other = shown.setdefault((titles or {}).get(name, name), name)
+        if other != name:
+            raise TallyBayesError(
+                f"columns {other!r} and {name!r} are both titled {(titles or {}).get(name, name)!r}"
+                "; give each a title of its own"
+            )
 
 
 def _order(kind: Kind, name: str) -> tuple[int, str, str]:

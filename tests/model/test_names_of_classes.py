@@ -91,7 +91,9 @@ def test_texts_have_names_of_classes_too(tmp_path):
 
 
 def test_names_of_no_class_and_equal_ones_are_refused():
-    with pytest.raises(tb.TallyBayesError, match="labels names 2, which is not a class; known: 0"):
+    with pytest.raises(
+        tb.TallyBayesError, match=r"labels=\{2: 'other'\} is of no class that there is; known: 0"
+    ):
         tb.NaiveBayes(labels={2: "other"}).fit(TABLE, BAD)
     with pytest.raises(tb.TallyBayesError, match="labels calls two classes the same"):
         tb.NaiveBayes(labels={0: "x", 1: "x"}).fit(TABLE, BAD)

@@ -222,8 +222,8 @@ def in_flags(text: str, remedies: Iterable[Option]) -> str:
         if isinstance(value, Mapping):
             words = [
                 [f"--{kind}", column]
-                if kind in ("drop", "text")
-                else ["--column", f"{column}={kind}"]
+                if name == "columns" and kind in ("drop", "text")
+                else [f"--{name.removesuffix('s')}", f"{column}={kind}"]
                 for column, kind in value.items()
             ]
         elif value is ... or isinstance(value, bool):

@@ -51,6 +51,8 @@ COLUMN_OPTIONS = (
     ("--text", ["NAME"], "Take a column as text and count its words."),
     ("--drop", ["NAME"], "Leave a column out: an identifier, say."),
     ("--only", ["NAME"], "Use this column and others named so, no more."),
+    ("--title titles", ["NAME=TEXT"],
+     "What sentences, tables and pictures call a column: DebtRatio='debts per income'."),
 )  # fmt: skip
 MODEL_OPTIONS = (
     ("--plain", bool, "Take naive Bayes as in lectures, not the best model."),
@@ -110,8 +112,9 @@ def spec_of(**said: Any) -> ModelSpec:
         columns[name] = family
     if "prior" in said:
         said["prior"] = _prior(said["prior"])
-    if "labels" in said:
-        said["labels"] = pairs(said["labels"], "--label")
+    for name, typed in (("labels", "--label"), ("titles", "--title")):
+        if name in said:
+            said[name] = pairs(said[name], typed)
     if "losses" in said:
         said["losses"] = _losses(said["losses"])
     if "joints" in said:

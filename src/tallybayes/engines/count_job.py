@@ -125,7 +125,7 @@ class CountJob:
                 "the best model, which weighs its evidence on a sample"
             )
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
-        plan, spec, columns = plan_counting(rows, spec, target, weight, read)
+        plan, spec, columns = plan_counting(rows, spec, spec.target_of(target), weight, read)
         return cls(plan, spec, columns, None, bad_rows, tuple(vectors))
 
     @classmethod

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
+from msgspec import structs
 
 from tallybayes.arrays import Array
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -30,18 +31,25 @@ from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.doubts import warn_of
 from tallybayes.model.first_rows import schema_of
 from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
-from tallybayes.model.specification import DROP, ColumnSpec, by_column, column_spec
+from tallybayes.model.specification import (
+    DROP,
+    ColumnSpec,
+    by_column,
+    column_spec,
+    require_classes,
+)
 from tallybayes.model.summary import ModelSummary
 from tallybayes.model.worth import Worth
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.rendering.words import Target, labels_of
-from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
+from tallybayes.schema import MOST_CATEGORIES, Categories, Schema, require_titles
 from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
 from tallybayes.sources.dates import laid_out
 from tallybayes.sources.labels import Label, encode, refuse_quantity, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.prepared import is_part
 
 
 class NaiveBayes(TallyClassifier):
@@ -80,6 +88,10 @@ class NaiveBayes(TallyClassifier):
     labels : mapping of classes to names, optional
         What sentences, tables and pictures call the classes: ``{0: "repaid", 1: "default"}``.
         What `predict` returns, and what is asked for, stay the classes themselves.
+    titles : mapping of columns to texts, optional
+        What sentences, tables and pictures call columns: ``{"DebtRatio": "debts per income"}``; a
+        column of dates hands its title on to its parts. Data, code, JSON and errors about columns
+        have their names.
 
     Attributes
     ----------
@@ -117,6 +129,7 @@ class NaiveBayes(TallyClassifier):
     prior: Any
     missing: Missing | None = None  # of estimators that do not ask
     labels: Mapping[Any, str] | None = None
+    titles: Mapping[str, str] | None = None
     _spec: ColumnSpec
 
     def __init__(
@@ -130,6 +143,7 @@ class NaiveBayes(TallyClassifier):
         calibration: How | None = None,
         missing: Missing = "ignore",
         labels: Mapping[Any, str] | None = None,
+        titles: Mapping[str, str] | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -139,6 +153,7 @@ class NaiveBayes(TallyClassifier):
         self.calibration = calibration
         self.missing = missing
         self.labels = labels
+        self.titles = titles
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``columns__age="bins"`` says what one column is, and leaves the others.
@@ -339,7 +354,12 @@ class NaiveBayes(TallyClassifier):
     @property
     def calibration_(self) -> Calibration | None:
         """The calibration that was fitted, if one was asked for; ``print`` it."""
-        return self.fitted_.recipe.calibration
+        found, model = self.fitted_.recipe.calibration, self.model_
+        if found is None or not self.schema_.titles:
+            return found
+        titled = {name: name for name in (*model.units, *(f.title for f in model.factors))}
+        of_units = {titled.get(name, name): e for name, e in found.exponents.items()}
+        return structs.replace(found, exponents=of_units)
 
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         families, by_name = self._spec.families(tally.schema, self.alpha, self.unseen)
@@ -374,6 +394,7 @@ class NaiveBayes(TallyClassifier):
         """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
         schema, self._spec = schema_of(source, labels, weights, self._spec, target)
+        schema = schema.titled(self.titles)
         if self.missing not in (None, *get_args(Missing)):
             raise TallyBayesError(f"missing is {self.missing!r}; say 'ignore' or 'evidence'")
         gaps = self.missing == "evidence" and not isinstance(source, SparseMatrix)
@@ -413,7 +434,11 @@ class NaiveBayes(TallyClassifier):
         labels = named_labels(self, y, source.n_rows)
         target = Target.of(_target(y, source.names), self.labels)
         if reset and not later:
-            self._require_classes(labels)
+            if not is_part():
+                self._require_classes(labels)
+            dates = dict(source.dates) if isinstance(source, Frame) else ()
+            dropped = filter(None, self._spec.dropped())
+            require_titles(self.titles, [*source.names, *dates, *dropped])
         if reset and not later and labels.dtype.kind in "iuf":
             refuse_quantity("y", encode(labels, "y").labels, len(labels))
         weights = checked_weights(sample_weight, source.n_rows)
@@ -421,11 +446,9 @@ class NaiveBayes(TallyClassifier):
 
     def _require_classes(self, labels: Any) -> None:
         """Refuse names of classes that are none."""
-        classes = np.unique(labels).tolist() if self.labels else ()
-        for value in self.labels or ():
-            if str(value) not in map(str, classes):
-                meant = did_you_mean(value, classes)
-                raise TallyBayesError(f"labels names {value!r}, which is not a class; {meant}")
+        if self.labels:
+            there = (*np.unique(labels).tolist(), *self._declared(()))
+            require_classes(self.labels, there)
 
     def _rows(self, X: Any, *, reset: bool) -> Source:
         """Open the rows, and leave out the columns that are dropped."""
@@ -490,7 +513,9 @@ class NaiveBayes(TallyClassifier):
         known = {"prior": recipe.prior, "positive": recipe.positive, "calibration": how}
         called = labels_of(schema.target)
         labels = {each: called[str(each)] for each in fitted.classes if str(each) in called}
-        return {"columns": families, **known, **({"labels": labels} if labels else {})}
+        titles = {n: title for n, title in schema.titles.items() if n in schema.places}
+        more = {"labels": labels or None, "titles": titles or None}
+        return {"columns": families, **known, **more}
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)

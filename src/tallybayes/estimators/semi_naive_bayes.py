@@ -30,7 +30,7 @@ class SemiNaiveBayes(NaiveBayes):
 
     Parameters
     ----------
-    columns, alpha, unseen, positive, labels
+    columns, alpha, unseen, positive, labels, titles
         As for `NaiveBayes`.
     prior
         As for `NaiveBayes`; "smoothed" adds a row to each class, for classes of few rows.
@@ -74,6 +74,7 @@ class SemiNaiveBayes(NaiveBayes):
         unseen: Unseen = "ignore",
         positive: Label | None = None,
         labels: Mapping[Any, str] | None = None,
+        titles: Mapping[str, str] | None = None,
     ) -> None:
         self.columns = columns
         self.joints = joints
@@ -83,6 +84,7 @@ class SemiNaiveBayes(NaiveBayes):
         self.unseen = unseen
         self.positive = positive
         self.labels = labels
+        self.titles = titles
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe, Worth | None]:
         """Weigh what the rows say, and count them in all views."""

@@ -257,7 +257,8 @@ class TextNB(NaiveBayes):
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
-        return {n: v for n, v in super()._parameters_of(fitted).items() if n != "columns"}
+        known = super()._parameters_of(fitted)
+        return {n: v for n, v in known.items() if n not in ("columns", "titles")}
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         kind: Any = fitted.tally.schema.kind(COLUMN)

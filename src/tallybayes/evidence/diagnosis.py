@@ -44,7 +44,7 @@ from tallybayes.model import Factor, Model, Recipe
 from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, listed
+from tallybayes.rendering.words import composed, counted, listed, quoted
 from tallybayes.sources import Source, SparseMatrix, as_source, selected, taken
 from tallybayes.sources.dates import laid_out
 from tallybayes.sources.weights import weights_of
@@ -544,7 +544,7 @@ def _joints(rows: _Rows, names: Sequence[str]) -> Iterator[PromisingJoint]:
             if title in found.calibration.gains:
                 gains[columns] = max(found.calibration.gains[title], gains.get(columns, 0.0))
     for columns, gain in sorted(gains.items(), key=lambda pair: -pair[1]):
-        yield PromisingJoint(about(columns), gain, gain / float(rows.w.sum()), columns)
+        yield PromisingJoint(composed(about, columns), gain, gain / float(rows.w.sum()), columns)
 
 
 def _advice(joints: Sequence[PromisingJoint]) -> list[str]:
@@ -553,7 +553,7 @@ def _advice(joints: Sequence[PromisingJoint]) -> list[str]:
         return []
     best = joints[0]
     return [
-        f"{listed([' with '.join(best.columns)], longest=LONGEST)} would help most, by "
+        f"{listed([composed(' with '.join, best.columns)], longest=LONGEST)} would help most, by "
         f"{best.gain:.3g} nats of log-loss, {best.per_row:.3g} a row; SemiNaiveBayes() finds and "
         f"weighs such columns, and joints=[{best.columns}] states which"
     ]
@@ -615,19 +615,21 @@ def _warnings(
     shapes: Sequence[ColumnShape],
 ) -> Iterator[str]:
     """Say what to do something about."""
-    if repeated := [f"{p.a!r} and {p.b!r} ({p.strength:.2f})" for p in pairs if p.warned]:
+    if repeated := [
+        f"{quoted(p.a)} and {quoted(p.b)} ({p.strength:.2f})" for p in pairs if p.warned
+    ]:
         yield (
             "columns say the same thing within the classes, so that it is counted twice: "
             f'{_named(repeated)}; drop the second of each pair, or use calibration="weights"'
         )
     misleading = [each for each in information if each.is_misleading]
-    if zero := [repr(each.column) for each in misleading if each.assigns_zero]:
+    if zero := [quoted(each.column) for each in misleading if each.assigns_zero]:
         yield (
             "columns have values that the model holds to be impossible in the class of the row, so "
             f"that no other can save it: {_named(zero)}; smooth with alpha above 0, use another "
             "family, or drop them"
         )
-    wrong = [repr(each.column) for each in misleading if not each.assigns_zero]
+    wrong = [quoted(each.column) for each in misleading if not each.assigns_zero]
     if wrong and len(information) == 1:
         yield (
             f"column {wrong[0]}, the only one, predicts these rows worse than no column at all: it "
@@ -639,7 +641,7 @@ def _warnings(
             f"column at all: {_named(wrong)}; use another family, or drop them"
         )
     if better := [shape for shape in shapes if shape.better]:
-        words = _named([f"{shape.column!r} ({shape.word})" for shape in better])
+        words = _named([f"{quoted(shape.column)} ({shape.word})" for shape in better])
         remedy = _named([f"{shape.column!r}: {shape.better!r}" for shape in better])
         yield (
             f"columns are taken for normal but are not: {words}; try columns={{{remedy}}}, or "

@@ -33,6 +33,7 @@ from tallybayes.rendering.words import (
     listed,
     odds as odds_text,
     probability,
+    title_of,
 )
 from tallybayes.sources import Frame, Source, as_source, record_at
 from tallybayes.sources.columns import as_number
@@ -449,7 +450,8 @@ def explain(
     posterior, (winner,) = model.judged_from(score)
     notes: tuple[str, ...] = (IMPOSSIBLE,) if impossible else ()
     if model.rule is not None:
-        notes += (f"By the model's rule {model.rule.words(model.classes, model.positive)}.",)
+        said = model.rule.words(model.classes, model.positive, model.schema.target)
+        notes += (f"By the model's rule {said}.",)
     explanation = Explanation(
         model.schema.target,
         model.classes,
@@ -581,6 +583,7 @@ def plain_value(value: Any) -> Any:
 
 def _brief(name: str, between: str) -> str:
     """Write the names of columns, or their values, on a line: long ones shortened one by one."""
+    name = title_of(name)
     if len(name) <= LONGEST or between not in name:
         return label(name)
     return between.join(label(part, LONGEST_PART) for part in name.split(between))

@@ -13,7 +13,7 @@ import numpy as np
 
 from tallybayes.errors import number
 from tallybayes.metrics.scores import CLIP
-from tallybayes.rendering.words import class_label, class_name, percent, score
+from tallybayes.rendering.words import class_said, percent, score
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
@@ -83,9 +83,7 @@ where always answering 'n' is right in 75.0 %
 
     def said(self, target: str = "") -> str:
         """Say how much worse the model is, of classes of this name."""
-        common = self.commonest
-        is_text = isinstance(class_label(target, common), str)
-        always = repr(class_name(target, common)) if is_text else class_name(target, common)
+        always = class_said(target, self.commonest)
         loss = (
             f"a log-loss of {score(self.log_loss)}, where the shares of the classes alone have "
             f"{score(self.without)}"

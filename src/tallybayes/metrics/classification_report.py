@@ -29,7 +29,7 @@ from tallybayes.metrics.scores import (
     sd_of_defined,
 )
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import class_label, class_quoted, counted, score
+from tallybayes.rendering.words import class_label, class_quoted, class_said, counted, score
 from tallybayes.sources.labels import Label
 
 BY_FOLDS = "cross_val(X, y, folds=10), or tallybayes evaluate DATA --target NAME --folds 10"
@@ -259,7 +259,7 @@ def _remarks(
 
 def _decided(found: Predictions, rule: Rule) -> Iterator[str]:
     """Say how classes were decided for, and what that cost, beside one answer for all rows."""
-    yield f"decided by a rule: {rule.words(found.classes, found.positive)}"
+    yield f"decided by a rule: {rule.words(found.classes, found.positive, found.target)}"
     if isinstance(rule, Losses) and len(found):
         table, weight = rule.table(found.classes), found.weight
         total = float(weight.sum()) or 1.0
@@ -267,6 +267,6 @@ def _decided(found: Predictions, rule: Rule) -> Iterator[str]:
         always = np.bincount(found.true, weight, len(found.classes)) @ table / total
         best = int(always.argmin())
         yield (
-            f"a row costs {score(cost)}; always saying {found.classes[best]!r} costs "
-            f"{score(always[best])}"
+            f"a row costs {score(cost)}; always saying "
+            f"{class_said(found.target, found.classes[best])} costs {score(always[best])}"
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tallybayes.arrays import Floats
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.metrics.confusion import place_of
-from tallybayes.rendering.words import label
+from tallybayes.rendering.words import class_said
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
@@ -54,10 +54,12 @@ class Threshold(Value, frozen=True):
         said: Codes = np.where(posterior[:, place] >= self.p, place, 1 - place).astype(np.intp)
         return said
 
-    def words(self, classes: Sequence[Label], positive: Label | None = None) -> str:
-        """Say what is decided how."""
+    def words(
+        self, classes: Sequence[Label], positive: Label | None = None, target: str = ""
+    ) -> str:
+        """Say what is decided how, of classes of this name."""
         positive = classes[-1] if positive is None else positive
-        return f"{label(repr(positive))} is said from a probability of {self.p:g} on"
+        return f"{class_said(target, positive)} is said from a probability of {self.p:g} on"
 
 
 class Losses(Value, frozen=True):
@@ -112,10 +114,12 @@ class Losses(Value, frozen=True):
 
         return winners(-(posterior @ self.table(classes)), classes, positive)
 
-    def words(self, classes: Sequence[Label], positive: Label | None = None) -> str:
-        """Say what is decided how."""
+    def words(
+        self, classes: Sequence[Label], positive: Label | None = None, target: str = ""
+    ) -> str:
+        """Say what is decided how, of classes of this name."""
         return "what is said costs least; " + ", ".join(
-            f"{label(repr(said))} where {label(repr(true))} is true costs {loss:g}"
+            f"{class_said(target, said)} where {class_said(target, true)} is true costs {loss:g}"
             for true, said, loss in self.costs
         )
 

@@ -17,8 +17,11 @@ import numpy as np
 
 from tallybayes.arrays import Floats
 from tallybayes.errors import number
+from tallybayes.rendering.words import labels, quoted
 from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
+
+LONGEST = 60  # characters of a name
 
 How = Literal["temperature", "weights", "words", "evidence"]
 
@@ -95,11 +98,16 @@ class Calibration(Value, frozen=True, eq=False):
         head = self.headline
         if not self.exponents:
             return head
-        width = max(map(len, self.exponents))
         ordered = sorted(self.exponents.items(), key=lambda item: -item[1])
-        lines = [f"{name:<{width}}  {weight:.3f}" for name, weight in ordered]
+        names = labels((name for name, _ in ordered), LONGEST)
+        width = max(map(len, names))
+        lines = [
+            f"{n:<{width}}  {weight:.3f}" for n, (_, weight) in zip(names, ordered, strict=True)
+        ]
         for name, words in self.words.items():
             by_weight = sorted(words.weights.items(), key=lambda item: item[1])
             ends = [f"{word!r} {weight:.3f}" for word, weight in by_weight]
-            lines.append(f"{len(ends)} words of {name!r}: {' to '.join([*ends[:1], *ends[-1:]])}")
+            lines.append(
+                f"{len(ends)} words of {quoted(name)}: {' to '.join([*ends[:1], *ends[-1:]])}"
+            )
         return "\n".join([head, f"{'column':<{width}}  exponent", *lines])

@@ -17,6 +17,7 @@ from tallybayes.families import Parameters
 from tallybayes.families.terms import Lookup
 from tallybayes.kind import about
 from tallybayes.model.factors import Factor
+from tallybayes.rendering.words import composed
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
 from tallybayes.sources.labels import Label
@@ -100,7 +101,7 @@ class ModelColumn:
     @property
     def subject(self) -> str:
         """What its views are about: the column, or "age x income" of several."""
-        return about(self.reads)
+        return composed(about, self.reads)
 
     @cached_property
     def _alone(self) -> Schema:

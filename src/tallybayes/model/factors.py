@@ -12,6 +12,7 @@ from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.running import RunningStart, RunningUnit
+from tallybayes.rendering.words import composed
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words, WordWeights
 from tallybayes.value import Stated
@@ -56,12 +57,13 @@ class Factor(Stated):
     @property
     def title(self) -> str:
         """What the units are called where they are one piece of evidence: a bag, a text."""
-        first = str(self.names[0]) if len(self.names) else ""
+        first: str = self.names[0] if len(self.names) else ""
         if isinstance(self.kind, Words):
             return first
         if isinstance(self.kind, Count) and self.family.joint:
             return f"bag {self.kind.bag!r}"
-        return f"{type(self.family).__name__} columns from {first!r}"
+        family = type(self.family).__name__
+        return composed(lambda names: f"{family} columns from {names[0]!r}", [first])
 
     @cached_property
     def parameters(self) -> Parameters:

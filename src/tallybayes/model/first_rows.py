@@ -37,6 +37,7 @@ def plan_counting(
     with about(rows):
         columns, labels, weights, spec, said = first_rows_of(rows, spec, target, weight, read)
         schema, said = schema_of(columns, labels, weights, said, target)
+        schema = schema.titled(spec.titles)
     types = types_to_read(columns, schema, rows.types_guessed)
     if spec.plain and spec.missing == "evidence":
         schema = schema.with_gaps()
@@ -100,7 +101,7 @@ def first_rows_of(
                 TallyBayesWarning,
                 declare,
             )
-    warn_of(schema_of(columns, labels, weights, said, target)[0])
+    warn_of(schema_of(columns, labels, weights, said, target)[0].titled(spec.titles))
     return columns, labels, weights, spec, said
 
 

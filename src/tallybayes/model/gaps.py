@@ -15,7 +15,7 @@ import numpy as np
 from tallybayes.arrays import Array
 from tallybayes.errors import Option
 from tallybayes.kinds import GAPS
-from tallybayes.rendering.words import listed
+from tallybayes.rendering.words import listed, quoted
 from tallybayes.schema import Schema
 from tallybayes.tallies import Tally
 
@@ -66,5 +66,5 @@ def is_evidence(schema: Schema, name: str) -> bool:
 
 def sentence_of(names: Sequence[str]) -> str:
     """Say that gaps of these columns would tell, and what to do about it."""
-    shown = listed(map(repr, names), MOST_NAMED)
+    shown = listed(map(quoted, names), MOST_NAMED)
     return f"whether there is a value of {shown} tells of the class, and is ignored; use {REMEDY}"

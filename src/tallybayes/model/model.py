@@ -353,7 +353,7 @@ class Model(Stated):
         columns = [column.payload(most_words) for column in self.units.values()]
         notes = []
         if self.rule is not None:
-            said = self.rule.words(self.classes, self.positive)
+            said = self.rule.words(self.classes, self.positive, self.schema.target)
             notes.append(f"what is computed here is the most probable class; in the model {said}")
         for name, term in ((column["name"], column["term"]) for column in columns):
             if left_out := term.get("left_out"):

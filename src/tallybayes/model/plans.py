@@ -168,8 +168,7 @@ class PredictPlan:
         """The columns that are written behind those that are kept."""
         if not self.proba:
             return PREDICTION, PROBABILITY
-        names = (f"P({label})" for label in self.model.classes)
-        return PREDICTION, *(name.replace("\0", "\N{REPLACEMENT CHARACTER}") for name in names)
+        return PREDICTION, *(f"P({label})" for label in self.model.classes)
 
     def table(self, table: Any) -> Any:
         """Return what is written for the rows of a table."""

@@ -35,7 +35,8 @@ from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.gaps import Missing
 from tallybayes.model.recipe import Fitted, Recipe, family_for
 from tallybayes.priors import Fixed, prior_of
-from tallybayes.schema import Schema, no_column
+from tallybayes.rendering.words import Target
+from tallybayes.schema import Schema, no_column, require_titles
 from tallybayes.sources import Frame, Source, selected
 from tallybayes.sources.dates import Dates, parts_of, with_dates
 from tallybayes.sources.labels import Label, sorted_labels
@@ -226,8 +227,8 @@ class ModelSpec:
     losses
         What it costs to say a class where another is true, by ``(true, said)`` or "true:said";
         other mistakes cost 1. What is said has the least expected loss.
-    labels
-        What sentences, tables and pictures call the classes.
+    labels, titles
+        What sentences, tables and pictures call the classes, and the columns.
 
     Examples
     --------
@@ -250,6 +251,11 @@ class ModelSpec:
     threshold: float | None = None
     losses: Mapping[Any, float] | None = None
     labels: Mapping[Any, str] | None = None
+    titles: Mapping[str, str] | None = None
+
+    def target_of(self, name: str) -> str:
+        """Return the name of what is predicted, with what it and its classes are called."""
+        return Target.of(name, self.labels, (self.titles or {}).get(name))
 
     @property
     def declared(self) -> Any:
@@ -296,6 +302,7 @@ class ModelSpec:
         """Return the columns to use, of all that there are."""
         if target not in names:
             raise no_column(target, names, "to predict")
+        require_titles(self.titles, names)
         declared = {*self.text, *by_column(self.columns)} - {...}
         for name in (*self.drop, *self.only, *declared, *([weight] if weight else [])):
             if name not in names and name.rpartition(".")[0] not in names:  # a part of dates
@@ -396,6 +403,7 @@ class ModelSpec:
             if label not in tally.classes:
                 hint = did_you_mean(label, tally.classes)
                 raise TallyBayesError(f"{what} the unknown class {label!r}; {hint}")
+        require_classes(self.labels or {}, (*tally.classes, *declared))
         classes = sorted_labels(declared, "the classes")
         fitted = Fitted(tally, replace(recipe, calibration=calibration, declared_classes=classes))
         fitted.model  # noqa: B018  (a prior or family that does not fit)
@@ -436,6 +444,14 @@ def label_of(word: Any, labels: tuple[Label, ...]) -> Any:
     with suppress(ValueError):
         return word if isinstance(labels[0], bool) else type(labels[0])(word)
     return word
+
+
+def require_classes(called: Mapping[Any, str], classes: Sequence[Label]) -> None:
+    """Refuse names of what is no class."""
+    for value, name in called.items():
+        if str(value) not in map(str, classes):
+            said, meant = Option("labels", {value: name}), did_you_mean(value, classes)
+            raise TallyBayesError(f"{said} is of no class that there is; {meant}", remedy=said)
 
 
 def parse_column(text: str) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ from tallybayes.model.doubts import doubts
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, labels, tallied
+from tallybayes.rendering.words import counted, labels, quoted, tallied
 
 MOST_COLUMNS = 50
 LONGEST_NAME = 60  # of columns together
@@ -117,9 +117,8 @@ class ModelSummary(Renderable):
     def caption(self) -> str:
         """How many rows there are, and of which classes."""
         target = self.fitted.tally.schema.target
-        return (
-            f"{counted(self.rows, 'row')}, to predict {target!r}: {tallied(self.classes, target)}"
-        )
+        classes = tallied(self.classes, target)
+        return f"{counted(self.rows, 'row')}, to predict {quoted(target)}: {classes}"
 
     def table(self) -> Table:
         """Return the columns as a table; that values are missing is told if some are."""

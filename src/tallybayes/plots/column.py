@@ -116,6 +116,7 @@ class ColumnDisplay(Display):
 
     def __post_init__(self) -> None:
         self.column = of = self.model.column(self.name)
+        self.name = of.name  # with its title
         self.classes, support = self.model.classes, of.shown
         if support.text or getattr(of.factor.family, "joint", False):
             raise TallyBayesError(
@@ -212,7 +213,7 @@ class ColumnDisplay(Display):
         if self.note:
             tidy(ax, None, title)
             ax.set_axis_off()
-            style.say_instead(ax, readable(f"{self.name}: {self.note}", 70))
+            style.say_instead(ax, readable(f"{label(self.name)}: {self.note}", 70))
             return
         about = [readable(self.name), not_drawn(len(self.classes) - len(self.drawn))]
         if self.value is not None:

@@ -79,7 +79,7 @@ class InformativeDisplay(PanelsDisplay):
         }
 
     def _name(self, value: InformativeValue) -> str:
-        return str(value.value) if self.words else f"{value.column} = {label(value.value)}"
+        return str(value.value) if self.words else f"{label(value.column)} = {label(value.value)}"
 
     def plot(self) -> Self:
         """Draw it: a panel for each class, all on one scale."""

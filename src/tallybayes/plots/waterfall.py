@@ -211,9 +211,10 @@ def _name(evidence: Evidence) -> str:
     piece = evidence.term
     if piece.is_word:
         return f"“{piece.value}”" + (f", {piece.count:g} times" if piece.count > 1.0 else "")
+    column: str = words.title_of(piece.column)
     if piece.value is None:
-        return piece.column
-    return f"{piece.column} = {label(style.written(piece.value), 40)}"
+        return column
+    return f"{column} = {label(style.written(piece.value), 40)}"
 
 
 def _said(bits: float, one: str, other: str) -> str:

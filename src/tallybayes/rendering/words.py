@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 from tallybayes.errors import TallyBayesError
 
 LONGEST = 32  # characters of a label
+LONGEST_QUOTED = 60
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
 ELLIPSIS = "…"
 
@@ -27,6 +28,7 @@ def label(value: object, most: int = LONGEST) -> str:
 
     Long ones are shortened in the middle, so that names which differ at their end stay apart.
     """
+    value = title_of(value)
     if isinstance(value, float | np.floating):
         text = f"{value:.10g}"
     else:
@@ -87,11 +89,63 @@ def counted(n: float, one: str, several: str = "") -> str:
     return f"{count(n)} {one if n == 1 else several or one + 's'}"
 
 
-class Target(str):
+class Name(str):
+    """The name of a column that has a title, which people read in its place.
+
+    It goes wherever the name goes, and is equal to it. What writes for people, `label` and its
+    like, writes the title; data, JSON, code and errors about columns have the name. `str` leaves it
+    what it is, `plain` makes it text.
+
+    Examples
+    --------
+    >>> name = Name.of("DebtRatio", "debts per income")
+    >>> label(name), plain(name), name == "DebtRatio"
+    ('debts per income', 'DebtRatio', True)
+    >>> label(composed(" x ".join, [name, "age"]))
+    'debts per income x age'
+    """
+
+    shown: str  # `title` is a method of texts
+
+    @classmethod
+    def of(cls, name: str, title: str | None) -> str:
+        """Give a name a title, if there is one."""
+        if title is None or title == name:
+            return name
+        named = cls(name)
+        named.shown = title
+        return named
+
+    def __str__(self) -> str:
+        return self
+
+    def __reduce__(self) -> Any:
+        return Name.of, (plain(self), self.shown)
+
+
+def title_of(name: Any) -> Any:
+    """Return what people read for a name; of anything else, itself."""
+    return name.shown if isinstance(name, Name) else name
+
+
+def quoted(name: object) -> str:
+    """Write a name in a sentence: 'age'."""
+    return label(repr(title_of(name)), LONGEST_QUOTED)
+
+
+def composed(write: Callable[[Sequence[str]], str], names: Sequence[str]) -> str:
+    """Write a name that is made of others, with a title that is made of theirs."""
+    name = write(names)
+    if not any(isinstance(each, Name) for each in names):
+        return name
+    return Name.of(name, write([title_of(each) for each in names]))
+
+
+class Target(Name):
     """The name of what is predicted, which knows what its classes are called.
 
-    It goes wherever the name goes, and is equal to it; `class_name` and `class_label` ask it. A
-    target whose classes need no names is a plain `str`.
+    `class_name` and `class_label` ask it. A target whose classes need no names, and that has no
+    title, is a plain `str`.
 
     Examples
     --------
@@ -103,19 +157,23 @@ class Target(str):
     labels: Mapping[str, str]  # by the class as it is written
 
     @classmethod
-    def of(cls, name: str, labels: Mapping[Any, str] | None) -> str:
-        """Give classes names; without any the target is the name alone."""
-        found = {str(value): text for value, text in (labels or {}).items()}
+    def of(  # type: ignore[override]  # of which names of columns have none
+        cls, name: str, labels: Mapping[Any, str] | None = None, title: str | None = None
+    ) -> str:
+        """Give classes names, and the target a title; without any it is the name alone."""
+        title = title_of(name) if title is None else title
+        labels = labels or labels_of(name)
+        found = {str(value): text for value, text in labels.items()}
         if len(set(found.values())) < len(found):
-            raise TallyBayesError(f"labels calls two classes the same: {dict(labels or {})!r}")
-        if not found:
-            return str(name)
+            raise TallyBayesError(f"labels calls two classes the same: {dict(labels)!r}")
+        if not found and title == name:
+            return name
         target = cls(name)
-        target.labels = found
+        target.labels, target.shown = found, plain(title)
         return target
 
     def __reduce__(self) -> Any:
-        return Target.of, (str(self), dict(self.labels))
+        return Target.of, (plain(self), dict(self.labels), self.shown)
 
 
 def labels_of(target: str) -> dict[str, str]:
@@ -143,6 +201,12 @@ def class_name(target: object, value: object) -> str:
     return f"{label(target)} = {label(value)}" if is_number and target else label(value)
 
 
+def class_said(target: object, value: object) -> str:
+    """Write a class that is said of rows: 'Yes', or of a number BAD = 1."""
+    called = class_label(target, value)
+    return label(repr(called)) if isinstance(called, str) else class_name(target, value)
+
+
 def class_quoted(target: object, value: object) -> str:
     """Write "class 'Yes'", or of a number "BAD = 1", or "class 1" where nobody knows of what."""
     called = class_label(target, value)
@@ -159,9 +223,8 @@ def tallied(rows: Iterable[tuple[object, float]], target: str, most: int = 10) -
     rows = list(rows)
     often = rows if len(rows) <= most else sorted(rows, key=lambda row: -row[1])[:most]
     shown = [
-        f"{count(n)} {label(repr(class_label(target, each)))}"
-        if isinstance(class_label(target, each), str)
-        else f"{count(n)} with {class_name(target, each)}"
+        f"{count(n)} {'' if isinstance(class_label(target, each), str) else 'with '}"
+        f"{class_said(target, each)}"
         for each, n in often
     ]
     more = len(rows) - len(often)
@@ -210,7 +273,8 @@ def odds(weight: float) -> str:
 
 
 FORMATS: dict[str, Callable[[Any], str]] = {
-    "label": label, "text": str, "count": count, "score": score, "short": short, "bits": bits,
+    "label": label, "text": lambda value: str(title_of(value)), "count": count,
+    "score": score, "short": short, "bits": bits,
     "percent": percent, "probability": probability, "odds": odds,
 }  # fmt: skip
 
@@ -228,10 +292,10 @@ def plain(value: Any) -> Any:
     {'a': [0.5, '-inf', None], 'b': '1/6', '3': [True, 'text']}
     """
     if value is None or isinstance(value, bool | int | str):
-        return str(value) if isinstance(value, Target) else value
+        return str.__str__(value) if isinstance(value, Name) else value
     if isinstance(value, float):
         if math.isfinite(value):
-            return value
+            return float(value)  # of NumPy's, which are floats, too
         return None if math.isnan(value) else str(value)
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
@@ -242,7 +306,7 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {plain(str(key)): plain(each) for key, each in value.items()}
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
     if isinstance(value, list | tuple | set | frozenset):

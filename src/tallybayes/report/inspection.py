@@ -241,7 +241,7 @@ class Inspection(Renderable):
         if model.positive is not None:
             yield f"{label(model.positive)} wins only when it is strictly more probable"
         if model.rule is not None:
-            yield model.rule.words(model.classes, model.positive)
+            yield model.rule.words(model.classes, model.positive, model.schema.target)
         yield replace(self.columns(), caption="")
         if (beside := self.beside()).rows:
             yield beside

@@ -143,7 +143,9 @@ def model_report(
     contents = Contents(
         fitted, provenance, predictions, sample, path, tuple(data), tuple(options), title
     )
-    name = f"Naive Bayes for {fitted.model.schema.target}" if title is None else title
+    name = (
+        f"Naive Bayes for {words.title_of(fitted.model.schema.target)}" if title is None else title
+    )
     short = words.label(name, LONGEST_TITLE)
     template = _environment().get_template("report.html.j2")
     page = template.render(

@@ -29,6 +29,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
+from tallybayes.rendering import plain
 from tallybayes.service.faults import Fault, busy, fault_of
 from tallybayes.service.follower import Follower
 from tallybayes.service.gauges import Gauges
@@ -47,7 +48,7 @@ PREFLIGHT = {  # what a browser asks before a page of another site may call
 SHOWN = b"x-request-id, retry-after, content-disposition, inference-header-content-length"
 # as pages are that need no network; so they can neither load nor run what is in data
 SAFE_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_encoder = msgspec.json.Encoder(enc_hook=lambda number: number.item())  # NumPy's
+_encoder = msgspec.json.Encoder(enc_hook=plain)  # numbers of NumPy's, names that have titles
 _heard: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("heard", default=None)
 
 

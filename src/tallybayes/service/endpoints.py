@@ -152,9 +152,7 @@ def models(call: Call) -> m.ModelList:
             continue
         tally, changed = stored.fitted.tally, stored.provenance.changed
         n, rows = len(tally.schema.names), int(tally.rows.sum())
-        lines.append(
-            m.ModelLine(name, str(tally.schema.target), list(tally.classes), n, rows, changed)
-        )
+        lines.append(m.ModelLine(name, tally.schema.target, list(tally.classes), n, rows, changed))
     return m.ModelList(lines)
 
 
@@ -177,7 +175,7 @@ def model(call: Call) -> m.ModelAnswer:
     provenance, rows_now = to_builtins(stored.provenance), int(tally.rows.sum())
     state = None if learnt is None else learning.state_of(learnt)
     return m.ModelAnswer(
-        call.name, str(tally.schema.target), rows_now, classes, columns, provenance, state
+        call.name, tally.schema.target, rows_now, classes, columns, provenance, state
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import did_you_mean
 from tallybayes.model import Fitted
 from tallybayes.model.plans import column_types
+from tallybayes.rendering import plain
 from tallybayes.service import answers
 from tallybayes.service.faults import Fault
 from tallybayes.service.messages import InferAnswer, InferRequest, ModelMetadata, Tensor, TensorLine
@@ -43,7 +44,7 @@ def metadata(name: str, fitted: Fitted) -> ModelMetadata:
         TensorLine(PREDICTION, OF_LABELS[type(classes[0])], [-1]),
         TensorLine(PROBABILITIES, "FP64", [-1, len(classes)]),
     ]
-    said = {"classes": list(classes), "target": str(schema.target)}
+    said = {"classes": list(classes), "target": plain(schema.target)}
     return ModelMetadata(name, [VERSION], PLATFORM, inputs, outputs, said)
 
 

@@ -146,7 +146,9 @@ class CsvWriter(Writer):
 
         names, lines = encoded
         if not self._begun:
-            header = self._cells("", pyarrow.chunked_array([from_texts(names)]))
+            # with a NUL the file would be taken for one in UTF-16
+            sound = [name.replace("\0", "\N{REPLACEMENT CHARACTER}") for name in names]
+            header = self._cells("", pyarrow.chunked_array([from_texts(sound)]))
             self._file.write(f"{self._delimiter.join(header.to_pylist())}\n".encode())
         self._begun = True
         self._file.write(lines)

@@ -23,7 +23,7 @@ from msgspec import Struct, json, msgpack
 from tallybayes.arrays import Array
 from tallybayes.errors import TallyBayesError
 from tallybayes.kinds import KINDS, Kind
-from tallybayes.rendering.words import Target, label, labels_of
+from tallybayes.rendering.words import Target, label, labels_of, plain
 from tallybayes.schema import Schema
 from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
@@ -185,6 +185,8 @@ def _plain(value: Any) -> Any:
     """Return what MessagePack has no form for in another; refuse what has none."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, str):  # a name that has a title
+        return plain(value)
     if callable(value):
         raise TypeError(
             f"{value!r} is a function, which whoever reads the file would run; of words name "
@@ -210,8 +212,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
 
     Of a matrix without names the number of columns is stated. Where all columns have one kind, or
     one reason for it, that is there once. `extra` has the columns that each unit reads, `labels`
-    the values by which each block counted, if it did, `dates` the zones of columns of dates, and
-    `called` the names of classes.
+    the values by which each block counted, if it did, `dates` the zones of columns of dates,
+    `called` the names of classes, and `titles` what people read for names of columns.
     """
 
     names: int | tuple[str, ...]
@@ -223,6 +225,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
     labels: tuple[tuple[tuple[Label | tuple[Label, ...], ...], ...] | None, ...]
     dates: tuple[tuple[str, str], ...] = ()
     called: tuple[tuple[str, str], ...] = ()
+    titles: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def of(schema: Schema, classes: tuple[Label, ...], labels: Any) -> TallyManifest[Kind]:
@@ -233,8 +236,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         stated = len(names) if isinstance(names, NumberedNames) else tuple(names)
         reasons = _once(schema.reasons)
         called = tuple(labels_of(schema.target).items())
-        said = str(schema.target), extra, classes, labels, schema.dates, called
-        return TallyManifest(stated, kinds, reasons, *said)
+        said = schema.target, extra, classes, labels, schema.dates, called
+        return TallyManifest(stated, kinds, reasons, *said, tuple(schema.titles.items()))
 
     @staticmethod
     def form() -> Any:
@@ -257,7 +260,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         require(len(kinds) == len(reasons) == len(names))
         require(len({name for _, name in self.called}) == len(dict(self.called)))
         target = Target.of(self.target, dict(self.called))
-        schema = Schema(names, kinds, reasons, target, (), self.dates)
+        schema = Schema(names, kinds, reasons, target, (), self.dates).titled(dict(self.titles))
         if self.dates:
             require(len(dict(self.dates)) == len(self.dates))
             require(set(schema.inputs).issuperset(dict(self.dates)))

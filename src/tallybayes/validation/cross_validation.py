@@ -21,7 +21,7 @@ from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
 from tallybayes.validation.folds import Fold, Folds, check_refits, folds_of
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.prepared import NeedsRefit, Preparable, Prepared
+from tallybayes.validation.prepared import NeedsRefit, Preparable, Prepared, part_of_rows
 from tallybayes.validation.progress import progress
 
 
@@ -179,7 +179,8 @@ def refitted(
     y = labels[prepared.y]
     for train, test in progress(list(folds), "fold by fold"):
         weights = {} if w is None else {"sample_weight": w[train]}
-        fitted = clone(model).fit(rows_of(X, train), y[train], **weights)
+        with part_of_rows():
+            fitted = clone(model).fit(rows_of(X, train), y[train], **weights)
         held = Predictions.from_estimator(
             fitted,
             rows_of(X, test),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -12,6 +14,23 @@ from numpy.typing import NDArray
 from tallybayes.arrays import Array
 from tallybayes.model import Recipe
 from tallybayes.tallies.labelled_rows import LabelledRows
+
+_PART: ContextVar[bool] = ContextVar("part of the rows", default=False)
+
+
+@contextmanager
+def part_of_rows() -> Iterator[None]:
+    """Fit on a part of the rows, which may lack classes that were spoken of."""
+    before = _PART.set(True)
+    try:
+        yield
+    finally:
+        _PART.reset(before)
+
+
+def is_part() -> bool:
+    """Tell whether the rows to learn from are known to be a part of all."""
+    return _PART.get()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,7 +34,7 @@ from tallybayes.validation import k_fold
 from tallybayes.validation.cross_validation import held_out, joined, prepare, refitted, rows_of
 from tallybayes.validation.folds import Folds, check_refits, folds_of
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.prepared import NeedsRefit, Prepared
+from tallybayes.validation.prepared import NeedsRefit, Prepared, part_of_rows
 from tallybayes.validation.progress import progress
 
 SMOOTHING = ("alpha", "var_smoothing")
@@ -349,7 +349,8 @@ def _nested(
     for train, test in progress(list(splits), "choosing anew, fold by fold"):
         some = (None if each is None else each[train] for each in (w, together))
         try:
-            tuned, _ = choose(rows_of(X, train), y[train], *some)
+            with part_of_rows():
+                tuned, _ = choose(rows_of(X, train), y[train], *some)
         except TallyBayesError as error:
             raise TallyBayesError(
                 f"choosing without the rows of one of the nested folds failed: {error}; pass "

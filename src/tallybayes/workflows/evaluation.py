@@ -21,7 +21,7 @@ from tallybayes.model import Fitted, Recipe
 from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import PLAIN, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.rendering.words import Target, counted as number_of
+from tallybayes.rendering.words import counted as number_of
 from tallybayes.report.contents import LEARNED, same_rows
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows, refuse_lacking
@@ -155,7 +155,7 @@ def evaluate(
         X, y, weights, spec, rejected = read_labelled(rows, target, model, weight, read)
         found = estimator_of(spec).cross_val(X, y, sample_weight=weights, **held)
         notes = (*found.notes, *_notes(rejected))
-        found = replace(found, notes=notes, target=Target.of(target or "", spec.labels))
+        found = replace(found, notes=notes, target=model.target_of(target or ""))
         found = found.decided(spec.rule(found.classes))
     return Found(rejected, time.perf_counter() - start, found.report())
 
@@ -233,6 +233,7 @@ def tune_spec(
                 f"{other[0]} is for the plain model, {PLAIN}; the best weighs all evidence already",
                 remedy=PLAIN,
             )
+    target = spec.target_of(target)
     X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read)
     found = tune(estimator_of(spec), X, y, values, sample_weight=weights, **options)
     name, n = source_name(data), len(y)

@@ -26,11 +26,10 @@ from tallybayes.model.first_rows import (
 )
 from tallybayes.model.plans import CountPlan, columns_of, type_to_read
 from tallybayes.model.specification import ModelSpec
-from tallybayes.rendering.words import Target, labels_of
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.columns import ColumnType
-from tallybayes.sources.dates import inputs_of, laid_out
+from tallybayes.sources.dates import inputs_of, laid_out, parts_of
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
@@ -139,6 +138,8 @@ def read_labelled(
             f"takes {n * n_classes >> 27:,} GB of memory, several times; take fewer rows, or fit a "
             "model and evaluate it on others"
         )
+    known = {*names, *(part for name, _ in columns.dates for part in parts_of(name))}
+    spec = replace(spec, titles={n: t for n, t in (spec.titles or {}).items() if n in known})
     return X, y, plan.weights(table), spec, stream.rejected
 
 
@@ -171,7 +172,7 @@ def estimator_of(spec: ModelSpec) -> Any:
     from tallybayes.estimators import NaiveBayes, SemiNaiveBayes
 
     more: dict[str, Any] = {"alpha": spec.alpha, "unseen": spec.unseen, "positive": spec.positive}
-    more |= {"prior": spec.stated_prior, "labels": spec.labels}
+    more |= {"prior": spec.stated_prior, "labels": spec.labels, "titles": spec.titles}
     if not spec.plain:
         return SemiNaiveBayes(spec.declared, joints=spec.joints, **more)
     return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
@@ -180,7 +181,6 @@ def estimator_of(spec: ModelSpec) -> Any:
 def with_target(estimator: Any, target: str) -> Fitted:
     """Return what an estimator has fitted, with the name of what it predicts."""
     fitted: Fitted = estimator.fitted_
-    target = Target.of(target, labels_of(fitted.tally.schema.target))
     schema = replace(fitted.tally.schema, target=target)
     return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
 

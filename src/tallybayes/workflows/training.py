@@ -15,7 +15,6 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Heading, Part
-from tallybayes.rendering.words import Target
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.evaluation import leave_out
@@ -105,7 +104,7 @@ def train(
     found: Predictions | str | None = ""
     with about(rows):
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
-    target = Target.of(target, spec.labels)
+    target = spec.target_of(target)
     if spec.needs_all_rows:
         X, y, weights, spec, rejected = read_labelled(rows, target, spec, weight, read)
         fitted = with_target(estimator_of(spec).fit(X, y, sample_weight=weights), target)
@@ -163,7 +162,8 @@ def preview(
     if rows.complete:
         return train(rows, target, spec, weight=weight, read=read, scores=False)
     # classes of which no row may have come yet
-    spec = replace(spec, prior=None, positive=None, threshold=None, losses=None)
+    target = spec.target_of(target)
+    spec = replace(spec, labels=None, prior=None, positive=None, threshold=None, losses=None)
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)

@@ -323,11 +323,13 @@ def test_a_field_without_a_name_is_refused(tmp_path):
         of_json(tmp_path, [*LINES_OF_JSON, '{"": 1, "y": "p"}'])
 
 
-def test_a_class_with_a_nul_is_written_so_that_it_can_be_read(tmp_path):
+def test_a_nul_in_a_class_or_a_name_is_written_so_that_it_can_be_read(tmp_path):
     lines = [line.replace('"p"', '"p\\u0000x"') for line in LINES_OF_JSON]
+    lines = [line.replace("{", '{"a\\u0000": 1, ', 1) for line in lines]
     stored = of_json(tmp_path, lines).stored
-    predict(stored, tmp_path / "a.jsonl", tmp_path / "b.csv", proba=True)
+    predict(stored, tmp_path / "a.jsonl", tmp_path / "b.csv", proba=True, keep=("a\0",))
     assert open_rows(tmp_path / "b.csv").names == (
+        "a\N{REPLACEMENT CHARACTER}",
         "prediction",
         "P(p\N{REPLACEMENT CHARACTER}x)",
         "P(q)",
