@@ -55,6 +55,7 @@ def test_a_class_with_prior_zero_is_never_predicted():
         (lambda: tb.Fixed({"a": 1.5, "b": -0.5}), "prior of class 'a' is 1.5"),
         (lambda: tb.Fixed({"a": float("nan"), "b": 1.0}), "prior of class 'a' is nan"),
         (lambda: tb.Fixed({"a": "half", "b": 0.5}), "prior of class 'a' is 'half'"),
+        (lambda: tb.Fixed({"a": 0.5, "b": 0.501}), "add up to 1.001; they must add up to 1"),
         (lambda: tb.Fixed({}), "add up to 0"),
         (lambda: tb.Empirical(-1.0), "alpha is -1.0"),
         (lambda: tb.Empirical(float("nan")), "alpha is nan"),

@@ -131,9 +131,10 @@ class Cells:
         name = str(self.names[place])
         if isinstance(self.source, Frame):
             return self.source.columns[name]
-        values: Any = self.source.values[:, [place]]
-        values = values.toarray() if isinstance(self.source, SparseMatrix) else values
-        return ArrayColumn(name, values[:, 0])
+        values: Any = self.source.values
+        if isinstance(self.source, SparseMatrix):
+            return ArrayColumn(name, values[:, [place]].toarray()[:, 0])
+        return ArrayColumn(name, values[:, place])
 
     def numbers(self, place: int) -> Array:
         """Return a column as numbers, NaN where they are missing."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -33,6 +35,7 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, number
+from tallybayes.kernels.choice import run
 from tallybayes.kind import LARGEST_WHOLE, Kind as Kind, Reader, about, plain_number, unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
@@ -40,6 +43,7 @@ from tallybayes.tokenizer import Words
 from tallybayes.value import Value
 
 MOST_EDGES_SHOWN = 8
+FAR_BELOW = -(2**28)  # the code of a value that is not known, whatever the others of its cell are
 
 
 K = TypeVar("K", bound=type[Any])
@@ -451,20 +455,27 @@ class Part(Value, frozen=True):
         """How many codes there are."""
         return self.known + self.missing
 
+    @property
+    def read(self) -> tuple[Label, ...] | None:
+        """What a column is read for: these values, or none to see gaps; None: numbers."""
+        return self.values if self.edges is None else None
+
     def codes(self, cells: Cells, place: int) -> Array:
         """Return the codes of a column, -1 where a value is not known."""
-        codes: Array
-        if self.edges is not None:
-            codes = interval_codes([cells.numbers(place)], [self.edges], len(cells))[:, 0]
-            return np.where(codes < 0, self.known, codes) if self.missing else codes
-        if not self.values:
-            return cells.missing(place).astype(np.int64)
-        given, labels = cells.codes(place)
-        number_of = {label: k for k, label in enumerate(self.values)}
-        places = [number_of.get(label, -1) for label in labels]
-        codes = np.array([*places, self.known if self.missing else -1], np.int64)
-        of_rows: Array = codes[given]
+        of_rows: Array = Joint(((self,),)).encode(replace(cells, reads=((place,),))).codes[:, 0]
         return of_rows
+
+    def shares(self, edges: Array, stride: int) -> Array:
+        """Return the code of each rank, times a stride: see `plain.cells`.
+
+        The rank of a number is how many `edges` are below it, be they the part's own or not; that
+        of a value is its place, of any other one more, and the last is that of a missing one.
+        """
+        codes = [*range(len(self.values)), -1] if self.values else [0]
+        if self.edges is not None:
+            codes = [0, *np.searchsorted(np.array(self.edges), edges, side="right").tolist()]
+        of_ranks = np.array([*codes, self.known if self.missing else -1], np.int32)
+        return np.where(of_ranks < 0, FAR_BELOW, of_ranks * np.int32(stride))
 
     def code(self, value: Any) -> int:
         """Return the code of one value of a record; LookupError if it is an odd one."""
@@ -544,16 +555,20 @@ class Joint(Kind, frozen=True):
 
     def encode(self, cells: Cells) -> Coded:
         """Return the cell that each row is in, for each unit."""
-        codes = np.empty((len(cells), len(self.units)), np.int64)
-        ready: dict[tuple[int, Part], Array] = {}
-        for unit, parts in enumerate(self.units):
-            at, known = np.zeros(len(cells), np.int64), np.ones(len(cells), bool)
-            for place, part in zip(cells.of(unit), parts, strict=True):
-                if (place, part) not in ready:
-                    ready[place, part] = part.codes(cells, place)
-                at = at * part.size + ready[place, part]
-                known &= ready[place, part] >= 0
-            codes[:, unit] = np.where(known, at, -1)
+        columns, cuts = _cuts(self.units, tuple(map(cells.of, range(len(self.units)))))
+        X = np.empty((len(cells), len(columns)))
+        codes = np.empty((len(cells), len(self.units)), np.int32)
+        numbers = [place for place, values in columns if values is None]
+        together = replace(cells, reads=numbers).matrix()
+        if together is not None:
+            X[:, : len(numbers)] = together
+        for k, (place, values) in enumerate(columns):
+            if values is not None:
+                X[:, k] = _ranks(cells, place, values)
+            elif together is None:
+                X[:, k] = cells.numbers(place)
+        work = 2 * (X.size + codes.size)
+        run("cells", len(X), work, lambda rows: (X[rows], *cuts, codes[rows]))
         return Coded(codes, None)
 
     def reader(self, known: Sequence[Label]) -> Reader:
@@ -598,6 +613,51 @@ class Joint(Kind, frozen=True):
             return f"{columns[0]} is missing"
         names = sorted({part.name for part in parts if part.name})
         return about(columns) + (f" in {', '.join(names)}" if names else "")
+
+
+@lru_cache(maxsize=64)  # of some hundred units it takes milliseconds
+def _cuts(units: Any, reads: Any) -> tuple[list[Any], tuple[Array, ...]]:
+    """Return the columns that units read, numbers first, and for what; and how they are cut.
+
+    That is what `plain.cells` takes.
+    """
+    parts = [
+        ((place, part.read), part, math.prod(other.size for other in unit[k + 1 :]))
+        for places, unit in zip(reads, units, strict=True)
+        for k, (place, part) in enumerate(zip(places, unit, strict=True))
+    ]
+    columns = sorted(
+        dict.fromkeys(each for each, _, _ in parts), key=lambda each: each[1] is not None
+    )
+    edges = {column: [np.arange(len(column[1] or ())) + 0.5] for column in columns}
+    for column, part, _ in parts:
+        edges[column].append(np.array(part.edges or (), np.float64))
+    cut = {column: np.unique(np.concatenate(edges[column])) for column in columns}
+    shares = [part.shares(cut[column], stride) for column, part, stride in parts]
+    place = {column: k for k, column in enumerate(columns)}
+
+    def starts(of: Sequence[Any]) -> Array:
+        return np.cumsum([0, *map(len, of)])
+
+    return columns, (
+        np.concatenate([np.zeros(0), *cut.values()]),
+        starts([*cut.values()]),
+        np.array([place[column] for column, _, _ in parts]),
+        starts(shares)[:-1],
+        np.concatenate([np.zeros(0, np.int32), *shares]),
+        starts(units),
+    )
+
+
+def _ranks(cells: Cells, place: int, values: Sequence[Label]) -> Array:
+    """Return the places of a column's values among those given, NaN where missing."""
+    if not values:
+        return np.where(cells.missing(place), np.nan, 0.0)
+    codes, labels = cells.codes(place)
+    number_of = {label: float(k) for k, label in enumerate(values)}
+    of_labels = [number_of.get(label, len(values)) for label in labels]
+    ranks: Array = np.array([*of_labels, np.nan])[codes]
+    return ranks
 
 
 GAPS = Joint(((GAP,),))  # whether one column has a value

@@ -325,13 +325,25 @@ class Schema(Stated):
         """Return the names of a group's units: those of their columns, as a rule."""
         if isinstance(group.reads, range):
             return self.names
-        units: Sequence[Any] = group.reads
-        return [
-            composed(group.kind.of_unit(unit).title, [str(self.names[place]) for place in reads])
-            if isinstance(reads, tuple)
-            else self.names[reads]
-            for unit, reads in enumerate(units)
-        ]
+        if id(group) not in self._names_of_groups:  # of hundreds of views it takes a while
+            units: Sequence[Any] = group.reads
+            self._names_of_groups[id(group)] = (
+                group,
+                [
+                    composed(
+                        group.kind.of_unit(unit).title,
+                        [str(self.names[place]) for place in reads],
+                    )
+                    if isinstance(reads, tuple)
+                    else self.names[reads]
+                    for unit, reads in enumerate(units)
+                ],
+            )
+        return self._names_of_groups[id(group)][1]
+
+    @cached_property
+    def _names_of_groups(self) -> dict[int, tuple[Group, Sequence[str]]]:
+        return {}
 
     def subjects_of(self, group: Group) -> Sequence[str]:
         """Return what the units of a group are about: a column, or several ("age x income").

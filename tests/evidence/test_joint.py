@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tallybayes as tb
+from tallybayes.batches import Cells
 from tallybayes.evidence.search import ALONE, equal_parts
 from tallybayes.families.interaction import Interaction
-from tallybayes.kinds import Joint, Part
+from tallybayes.kinds import GAP, Joint, Part
 from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -142,6 +143,35 @@ def test_cells_have_names_and_examples():
     assert not kind.holds(("x",))
     assert PAIR.fits(kind)
     assert kind.title(["age", "size"]) == "age x size in 3 parts"
+
+
+@pytest.mark.parametrize("n_rows", [60, 70_000])  # few go through NumPy, many through loops
+@pytest.mark.parametrize("as_matrix", [False, True])
+def test_the_cells_of_rows_are_those_of_the_codes_of_their_values(n_rows, as_matrix):
+    rng = np.random.default_rng(n_rows)
+    ages = np.where(rng.random(n_rows) < 0.1, np.nan, rng.integers(10, 80, n_rows))
+    hours = np.where(rng.random(n_rows) < 0.1, np.inf, rng.normal(size=n_rows))
+    table = {"age": ages, "hours": hours}
+    older = Part(edges=(18.5, 40.0), missing=True)
+    fine = Part(edges=tuple(np.arange(10.0, 80.0)), missing=True)
+    units = [(AGE,), (older,), (fine,), (GAP,), (Part(edges=()), older), (Part(edges=(0.0,)), AGE)]
+    reads = [("age",)] * 4 + [("hours", "age")] * 2
+    if not as_matrix:
+        table["colour"] = rng.choice(["red", "blue", "green", None], n_rows).astype(object)
+        units += [(COLOUR,), (GAP,), (older, COLOUR, SIZE)]
+        table["size"] = rng.choice(["big", None], n_rows).astype(object)
+        reads += [("colour",), ("size",), ("age", "colour", "size")]
+    source = as_source(np.stack([ages, hours], axis=1) if as_matrix else table)
+    place = {name: k for k, name in enumerate(table)}
+    places = tuple(tuple(place[name] for name in names) for names in reads)
+    of_rows = Cells(source, list(source.names), places, (), slice(0, n_rows))
+    cells = Joint(tuple(units)).encode(of_rows).codes
+    for row in [*range(50), *range(n_rows - 10, n_rows)]:
+        for unit, (parts, names) in enumerate(zip(units, reads, strict=True)):
+            codes = [part.code(table[name][row]) for part, name in zip(parts, names, strict=True)]
+            shape = [part.size for part in parts]
+            expected = -1 if min(codes) < 0 else np.ravel_multi_index(codes, shape)
+            assert cells[row, unit] == expected
 
 
 @pytest.mark.parametrize("options", [{"m": 0.0}, {"alpha": -1.0}, {"m": "much"}])

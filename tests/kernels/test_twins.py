@@ -84,6 +84,21 @@ def codes(rng, n, k, c):
         yield (X, labels(rng, n, c), w, base, width, offset), outputs
 
 
+def cells(rng, n, k, c):
+    sizes = rng.integers(0, 40, k)
+    edges = np.concatenate([np.sort(rng.normal(size=size).round(1)) for size in sizes])
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    X = rng.normal(size=(n, k)).round(1)
+    X[rng.random((n, k)) < 0.2] = np.nan
+    reads = np.concatenate([np.arange(k), rng.integers(0, k, 5)])
+    starts = np.concatenate([[0], np.cumsum(sizes[reads] + 2)])
+    shares = rng.integers(0, 9, starts[-1]).astype(np.int32)
+    shares[rng.random(len(shares)) < 0.2] = -(2**28)
+    units = np.array([*range(k + 1), k + 2, k + 5])
+    parts = X, edges, first, reads, starts[:-1], shares, units
+    yield parts, [np.zeros((n, len(units) - 1), np.int32)]
+
+
 def counts(rng, n, k, c):
     for dtype, weights, threshold in product(NUMBERS, WEIGHTS, (None, 1.0)):
         X = numbers(rng, (n, k), dtype)

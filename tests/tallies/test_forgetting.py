@@ -127,3 +127,16 @@ def test_digits_that_were_lost_stay_lost_when_tallies_are_added():
     peaks = [tally.blocks[0].peak[0, 0] for tally in (one, other, one + other)]
     assert peaks[0] > 100.0 * one.blocks[0].m2[0, 0]
     assert peaks[2] == pytest.approx(peaks[0] + peaks[1])
+
+
+def test_digits_that_were_lost_stay_lost_however_many_steps_ago():
+    """Two steps that each keep their digits are refused where one step of both would lose them."""
+    far, near, rest = [[1_000.0]], [[1.5], [-1.5]], [[0.01], [-0.01], [0.0], [0.02]]
+    tally = tb.Tally.of(np.array(rest + near + far), [0] * 7)
+    with pytest.raises(tb.TallyBayesError, match="rounding error"):
+        tally.forget(np.array(near + far), [0] * 3)
+    once = tally.forget(np.array(far), [0])
+    with pytest.raises(tb.TallyBayesError, match="rounding error"):
+        once.forget(np.array(near), [0] * 2)
+    alone = tb.Tally.of(np.array(rest + near), [0] * 6)  # which never had more spread
+    assert alone.forget(np.array(near), [0] * 2).rows.tolist() == [4]

@@ -369,6 +369,7 @@ scores = st.floats(-1, 1).map(lambda x: round(x, 3))
         (150, 86, "16.818", "4.115e-05"),  # R, ?mcnemar.test: approval ratings
         (61, 27, "12.375", "4.35e-04"),  # the two below: manual of chart-review
         (25, 15, "2.025", "1.55e-01"),  # also the example of mlxtend
+        (40, 40, "0.000", "1.00e+00"),  # R takes nothing off where there is no difference
     ],
 )
 def test_many_disagreements_give_the_published_chi_squared_values(only_a, only_b, statistic, p):

@@ -186,7 +186,7 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
 @left_out.register
 def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
-    counted, places = family.completed(task.counted), task.parameters.places(task.block)
+    counted, places = family.completed(task.counted), task.places
     rows, last = counted.rows.sum(axis=0), np.zeros(places.shape, bool)
     for j, here in enumerate(counted.columns()):
         width = here.stop - here.start

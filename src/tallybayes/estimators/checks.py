@@ -161,7 +161,7 @@ def named_labels(estimator: Any, y: Any, n_rows: int) -> Array:
         raise TallyBayesError(
             f"there are {len(y):,} labels for {n_rows:,} rows; give one label a row"
         )
-    return checked_labels(estimator, y, n_rows)
+    return checked_labels(estimator, numbers if getattr(y, "ndim", 0) == 1 else y, n_rows)
 
 
 def _as_numpy(y: Any) -> Any:

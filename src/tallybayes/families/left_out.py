@@ -83,6 +83,11 @@ class LeaveOneOutTask:
         return self.family.estimate(self.counted, self.info)
 
     @cached_property
+    def places(self) -> Any:
+        """The place of each row's value among those of its unit, of families of tables."""
+        return self.parameters.places(self.block)
+
+    @cached_property
     def weights(self) -> Array:
         """The weight of each row."""
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
@@ -266,12 +271,14 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
 
 @left_out.register
 def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
-    tables, places = task.parameters, task.parameters.places(task.block)
+    tables, places = task.parameters, task.places
     rows = task.counted.with_labels(tables.labels).rows.sum(axis=0)
     alone = np.zeros(places.shape, bool)
-    for unit, declared in enumerate(map(set, task.info.declared or [()] * len(tables.labels))):
-        new = np.array([label not in declared for label in tables.labels[unit]], bool)
-        alone[:, unit] = np.append(new & (rows[tables.here(unit)] == 1), False)[places[:, unit]]
+    for unit, declared in enumerate(task.info.declared or [()] * len(tables.labels)):
+        single = rows[tables.here(unit)] == 1
+        if single.any():
+            single &= [label not in declared for label in tables.labels[unit]]
+            alone[:, unit] = np.append(single, False)[places[:, unit]]
     return TablesLeftOut(task, alone)
 
 
@@ -293,7 +300,7 @@ class TablesLeftOut(UnitsLeftOut):
         super().__init__(task, np.array(list(map(bool, task.parameters.labels)), bool))
         self.inexact |= alone.any(axis=1) & (unseen == "error")
         self._alone, self._smooth = alone, unseen == "smooth"
-        self._places = task.parameters.places(task.block)
+        self._places = task.places
         self._rows = task.counted.with_labels(task.parameters.labels).rows
 
     def _left(self, unit: int) -> tuple[Floats, Floats, Any]:
@@ -320,9 +327,12 @@ class TablesLeftOut(UnitsLeftOut):
         They are those of values that are unknown without them; and where nothing is added, those
         without which, or with which, a class takes what all classes together say.
         """
-        of, (_, below, which) = self.task.parameters.ratios(unit), self._left(unit)
-        pooled = (below <= 0.0)[which] | (of.total + of.added_total <= 0.0).any()
-        return np.flatnonzero(self._alone[:, unit] | (pooled & (self._places[:, unit] >= 0)))
+        of, unsure = self.task.parameters.ratios(unit), self._alone[:, unit]
+        if not (of.added_total > 0.0).all():
+            _, below, which = self._left(unit)
+            pooled = (below <= 0.0)[which] | (of.total + of.added_total <= 0.0).any()
+            unsure = unsure | (pooled & (self._places[:, unit] >= 0))
+        return np.flatnonzero(unsure)
 
     def anew(self, unit: int, rows: Array) -> Floats:
         """Return the terms of some rows, by row and class; rows that are alike have the same."""

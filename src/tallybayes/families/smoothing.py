@@ -100,8 +100,9 @@ class Ratios:
 
     def __getitem__(self, places: Any) -> Ratios:
         """Return the ratios of some classes and values, chosen as in an array."""
-        parts = (self.count, self.added, self.total, self.added_total)
-        return Ratios(*(np.broadcast_to(part, self.count.shape)[places] for part in parts))
+        parts, shape = (self.count, self.added, self.total, self.added_total), self.count.shape
+        whole = (p if np.shape(p) == shape else np.broadcast_to(p, shape) for p in parts)
+        return Ratios(*(part[places] for part in whole))
 
     def elsewhere(self) -> Ratios:
         """Return the ratios of all other classes together."""

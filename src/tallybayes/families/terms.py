@@ -8,7 +8,6 @@ returns one number a class; anything unusual raises, and a careful path has to l
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,15 +21,15 @@ Scores = Sequence[float]
 Score = Callable[[Any], Scores]
 
 
-class UnitTerm(ABC):
+class UnitTerm:
     """What scores one value of a unit."""
 
     __slots__ = ()
     form: ClassVar[str]  # by which those who compute with its plain data know it
 
-    @abstractmethod
-    def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
+    def function(self) -> Score | None:
+        """Return the function of a value that gives one number a class; None: there is none."""
+        return None
 
     def payload(self, most_words: int) -> dict[str, Any]:
         """Return it as plain data, of many words only the most informative."""
@@ -111,31 +110,12 @@ class CellTerms(UnitTerm):
 
     The number of a cell comes from the codes that the parts give the values, the last one running
     fastest; a value that is not known says nothing.
-
-    Examples
-    --------
-    >>> from tallybayes.kinds import Part
-    >>> parts = Part(edges=(18.0,)), Part(values=("no", "yes"))
-    >>> CellTerms(parts, ((0.1,), (0.2,), (0.3,), (0.4,))).function()((30, "no"))
-    (0.3,)
     """
 
     form: ClassVar[str] = "cells"
 
     parts: Sequence[Part]
     rows: Sequence[Scores]
-
-    def function(self) -> Score:
-        def score(values: Sequence[Any]) -> Scores:
-            at = 0
-            for part, value in zip(self.parts, values, strict=True):
-                code = part.code(value)
-                if code < 0:
-                    return (0.0,) * len(self.rows[0]) if self.rows else ()
-                at = at * part.size + code
-            return self.rows[at]
-
-        return score
 
     def payload(self, most_words: int) -> dict[str, Any]:
         """Return it as plain data: how each column is cut, and the rows of the cells."""

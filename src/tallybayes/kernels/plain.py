@@ -63,6 +63,31 @@ def codes(
     return outside
 
 
+def cells(
+    X: Array,
+    edges: Array,
+    first: Array,
+    reads: Array,
+    starts: Array,
+    shares: Array,
+    units: Array,
+    out: Array,
+) -> None:
+    """Write the cell of each unit that each row is in, -1 where one of its values is not known.
+
+    Edges from first[j] to first[j + 1] are those of column j: the rank of a value is how many are
+    below it; that of a missing one is one more than there can be. Parts from units[u] to
+    units[u + 1] are those of unit u. A part reads a column, and adds what its `shares`, which start
+    there, have for the rank.
+    """
+    ranks = np.empty(X.shape, np.int64)
+    for j in range(X.shape[1]):
+        ranks[:, j] = np.searchsorted(edges[first[j] : first[j + 1]], X[:, j])
+        ranks[np.isnan(X[:, j]), j] = first[j + 1] - first[j] + 1
+    of_parts = shares[starts + ranks[:, reads]]
+    np.maximum(np.add.reduceat(of_parts, units[:-1], axis=1), -1, out=out)
+
+
 def counts(
     X: Array, y: Array, w: Array | None, threshold: float | None, n: Array, sums: Array
 ) -> int:

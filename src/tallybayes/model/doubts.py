@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.arrays import Array, Floats
+from tallybayes.arrays import Array, Floats, Integers
 from tallybayes.batches import encode_classes
 from tallybayes.errors import Option, TallyBayesWarning, warn
 from tallybayes.rendering.words import quoted
 from tallybayes.schema import MOST_CATEGORIES, Categories, Numeric, Schema
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, selected
 from tallybayes.sources.dates import parts_of
+from tallybayes.sources.labels import encode
 
 MOST_ROWS = 10_000  # that are looked at
 FEW_ROWS = 20
@@ -99,23 +100,25 @@ def _doubted(column: Column, kind: Any, y: Array, reason: str) -> str:
     """Return the reason for a kind, with what is odd about it."""
     rows = slice(0, len(y))
     if isinstance(kind, Numeric) and column.type == "integer":
-        x = np.asarray(column.numbers(rows), np.float64)
-        there = ~np.isnan(x)
-        x, y = x[there], y[there]
-        n, distinct = len(x), len(np.unique(x))
+        codes, labels = encode(np.asarray(column.numbers(rows), np.float64), column.name)
+        there, values = codes >= 0, np.array(labels, np.float64)
+        n, distinct = int(np.count_nonzero(there)), len(values)
         if n > FEW_ROWS and distinct == n:
-            if n * n > 2.0 * UNLIKELY * (np.ptp(x) + 1.0):
+            if n * n > 2.0 * UNLIKELY * (np.ptp(values) + 1.0):
                 return f"integers, {n:,} different ones in {n:,} rows, {NAMES}"
-        elif distinct > MOST_CATEGORIES and _are_codes(x, y):
-            return f"integers, {distinct:,} different ones in {n:,} rows, {CODES}"
+        elif distinct > MOST_CATEGORIES:
+            k = int(y.max()) + 1
+            cells = codes[there].astype(np.int64) * k + y[there]
+            if _are_codes(values, np.bincount(cells, minlength=distinct * k).reshape(-1, k)):
+                return f"integers, {distinct:,} different ones in {n:,} rows, {CODES}"
     elif isinstance(kind, Categories) and column.type in ("text", "categorical"):
         codes, labels = column.codes(rows)
-        there = np.unique(codes[codes >= 0])
-        n, distinct = int((codes >= 0).sum()), len(there)
-        texts = [str(labels[k]) for k in there[:1000].tolist()]
-        said = f"text, {distinct:,} different values in {n:,} rows"
-        if n <= FEW_ROWS or distinct <= max(n / 10, FEW_ROWS):
+        codes = codes[codes >= 0]
+        n, few = len(codes), max(len(codes) / 10, FEW_ROWS)
+        if n <= FEW_ROWS or len(labels) <= few or len(there := np.unique(codes)) <= few:
             return reason
+        distinct, texts = len(there), [str(labels[k]) for k in there[:1000].tolist()]
+        said = f"text, {distinct:,} different values in {n:,} rows"
         letters, words = (np.mean([len(f(text)) for text in texts]) for f in (str, str.split))
         if letters >= LETTERS and words >= WORDS:
             return f"{said}, {TEXTS}"
@@ -123,29 +126,38 @@ def _doubted(column: Column, kind: Any, y: Array, reason: str) -> str:
     return reason
 
 
-def _are_codes(x: Floats, y: Array) -> bool:
+def _are_codes(values: Array, counts: Integers) -> bool:
     """Tell whether numbers say more of the class one by one than by the interval they are in.
 
-    Where most rows have a number of their own, a new row would too: categories would not know it.
+    The counts are by value, in increasing order, and class. Where most rows have a number of their
+    own, a new row would too: categories would not know it.
     """
-    often = np.unique(x, return_counts=True)[1]
-    if 2 * (often == 1).sum() > len(x):
+    rows = counts.sum(axis=1)
+    n = int(rows.sum())
+    if 2 * np.count_nonzero(rows == 1) > n:
         return False
-    classes, y = np.unique(y, return_inverse=True)
-    shares = np.bincount(y) / len(y)
-    entropy = float(-(shares * np.log2(shares)).sum())
+    shares = counts.sum(axis=0) / n
+    shares = np.where(shares > 0.0, shares, 1.0)  # of a class that is elsewhere
+    worth = -WORTH * float(shares @ np.log2(shares))
 
-    def bits(values: Array) -> Floats:
-        _, v = np.unique(values, return_inverse=True)
-        counts = np.zeros((v.max() + 1, len(classes)))
-        np.add.at(counts, (v, y), 1.0)
-        own, others, p = counts[v, y] - 1.0, counts[v].sum(axis=1) - 1.0, shares[y]
-        told: Floats = np.log2((own + STRENGTH * p) / (others + STRENGTH) / p)
-        return told
+    def bits(part: Any) -> Floats:
+        """Return what a row is told by the others of its part, by value and class."""
+        of_part = np.zeros_like(counts)
+        np.add.at(of_part, part, counts)
+        own, others = of_part[part] - 1, of_part.sum(axis=1)[part, None] - 1
+        with np.errstate(divide="ignore", invalid="ignore"):  # where there is no row
+            told = np.log2((own + STRENGTH * shares) / (others + STRENGTH) / shares)
+        return np.where(counts, told, 0.0)
 
-    one_by_one, errors = bits(x), np.sqrt(len(x)) / ERRORS
-    for n in INTERVALS:
-        more = one_by_one - bits(np.searchsorted(np.quantile(x, np.arange(1, n) / n), x))
-        if more.mean() <= max(more.std() / errors, WORTH * entropy):
+    one_by_one = bits(np.arange(len(values)))
+    if float((counts * one_by_one).sum()) <= worth * n:
+        return False
+    in_order = np.repeat(values, rows)
+    for parts in INTERVALS:
+        cuts = in_order[(n - 1) * np.arange(1, parts) // parts]
+        more = one_by_one - bits(np.searchsorted(cuts, values))
+        mean = float((counts * more).sum()) / n
+        error = np.sqrt(float((counts * (more - mean) ** 2).sum())) / n
+        if mean <= max(ERRORS * error, worth):
             return False
-    return float(one_by_one.mean()) > WORTH * entropy
+    return True

@@ -55,10 +55,12 @@ def record_scorer(
         if len(factor.names) >= WIDE and isinstance(factor.kind, Numeric | Binary | Count):
             wide.append(_row_scorer(factor, len(classes)))
             continue
-        of_units = [factor.scored.term(j) for j in range(len(factor.names))]
-        if None in of_units:
-            return None
-        terms += [(str(n), t.function()) for n, t in zip(factor.names, of_units, strict=True) if t]
+        for j, name in enumerate(map(str, factor.names)):
+            term = factor.scored.term(j)
+            score = None if term is None else term.function()
+            if score is None:
+                return None
+            terms.append((name, score))
 
     def posterior(record: Mapping[str, Any]) -> Posterior | None:
         if not record.keys() <= known:

@@ -91,12 +91,16 @@ def holds_dates(column: Column) -> bool:
         return True
     if column.type not in ("text", "categorical"):
         return False
+    dates = 0
     try:
-        first = [column.value(row) for row in range(min(len(column), ENOUGH))]
+        for value in map(column.value, range(min(len(column), ENOUGH))):
+            if not is_missing(value) and value != "":
+                if not (isinstance(value, str) and _like_a_date.match(value)):
+                    return False
+                dates += 1
     except UnicodeDecodeError:  # of which others have more to say
         return False
-    there = [value for value in first if not is_missing(value) and value != ""]
-    return bool(there) and all(isinstance(v, str) and _like_a_date.match(v) for v in there)
+    return dates > 0
 
 
 def with_dates(

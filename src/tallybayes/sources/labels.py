@@ -208,8 +208,8 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
     if any(isinstance(label, int) and not -(1 << 63) <= label < 1 << 64 for label in kept):
         raise TallyBayesError(f"{where} holds integers beyond 64 bits; use text")
     label_type(kept, where)
-    if any(issubclass(each, bool | np.bool_) for each in set(map(type, values))):
-        # True is 1 to Python, and shares its code
+    # True is 1 to Python, and shares its code
+    if {0, 1} & code_of.keys() and {bool, np.bool_} & set(map(type, values)):
         label_type((_plain(value) for value in values if not is_missing(value)), where)
     return Encoded(final[codes], tuple(kept))
 

@@ -194,14 +194,22 @@ class Quoting:
                 end = stop
                 continue
             at = end
-            for field in self._field.finditer(data, at):  # a record ends before it, or in none
-                last = data.rfind(b"\n", at, field.start()) + 1
-                end, at = last or end, field.end()
-                if last and field.start() >= stop:
+            for field in self._field.finditer(data, at):
+                if field.start() >= stop and (last := data.rfind(b"\n", at, field.start()) + 1):
+                    end = last
                     break
+                at = field.end()
             else:
-                return data.rfind(b"\n", at) + 1 or end
+                return self._end_after(data, end)
         return end
+
+    def _end_after(self, data: bytes, end: int) -> int:
+        """Return the last end of a record, looking before every quoted field and after the last."""
+        at = end
+        for field in self._field.finditer(data, at):
+            end = data.rfind(b"\n", at, field.start()) + 1 or end
+            at = field.end()
+        return data.rfind(b"\n", at) + 1 or end
 
     def unclosed(self, data: bytes) -> bytes:
         """Return the record at the end of the data whose quote is never closed; b"" if none is."""
