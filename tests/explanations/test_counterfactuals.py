@@ -11,7 +11,9 @@ import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from lectures import test_loan as loan
 from tallybayes.explanations import Change, Counterfactual, counterfactuals
+from tallybayes.explanations.counterfactuals import _Options
 from tallybayes.model.calibration import Calibration
+from tallybayes.tallies.blocks import Support
 from tallybayes.tokenizer.words import splitter
 from tiers import scaled
 from validation.registry import CLASSES
@@ -422,3 +424,10 @@ def test_a_number_does_not_change_by_a_hair_where_an_interval_ends():
                 assert abs(change.after - change.before) > 9e-4 * table[change.column].std()
                 assert len(f"{change.after:g}") <= 8
     assert n > 100
+
+
+def test_a_spread_that_is_absurd_as_in_a_foreign_file_is_beyond_all_numbers():
+    support = Support(span=(1.0, 2.0), spread=1e6, log=True)
+    options = _Options(None, support, 1.5, [], start=1.5)
+    assert options.aside(up=True) == np.inf
+    assert options.aside(up=False) == 0.0

@@ -422,3 +422,10 @@ def test_any_number_in_an_array_gives_an_error_or_a_sound_model(name, data):
 def test_any_bytes_as_a_manifest_or_behind_a_beginning_like_ours_are_an_error(noise):
     refused(put_together(noise, TENSORS), "cannot be read by this version of")
     refused(signed(WHOLE[:64] + noise), "cannot be read by this version of")
+
+
+def test_nan_is_no_value_of_a_column():
+    schema = tb.Schema.of(["c"], [tb.Categories((float("nan"),))])
+    data = tb.Tally(schema).with_classes(("n", "y")).to_bytes()
+    with pytest.raises(tb.TallyBayesError, match="do not fit together"):
+        tb.Tally.from_bytes(data)

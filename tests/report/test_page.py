@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 import tallybayes as tb
 from lectures.test_loan import CHEAT, TABLE as LOAN
+from tallybayes import modelfile
 from tallybayes.errors import CannotDrawError
 from tallybayes.explanations import counterfactuals
 from tallybayes.explanations.explanation import record_in
@@ -118,7 +120,7 @@ def test_the_summary_says_how_good_it_is_and_how_good_the_simplest_answer(page):
 def test_without_data_it_says_how_to_get_scores():
     report = model_report(loan(), path="loan.tally")
     text = read(report).text
-    assert "tallybayes report loan.tally --data TEST.csv -o report.html" in text
+    assert "tallybayes report loan.tally TEST.csv -o report.html" in text
     assert "drawn from the model itself, with seed 0" in text
     assert report.scores is None
 
@@ -550,3 +552,16 @@ def test_labels_that_do_not_fit_are_refused(y, said):
     fitted = Fitted(tb.Tally.of(source, ["n", "y", "y"]))
     with pytest.raises(tb.TallyBayesError, match=said):
         evaluate(fitted, source, y)
+
+
+def test_each_reader_is_told_in_words_of_their_own_how_to_judge(tmp_path):
+    rows, y = {"a": ["u", "v"] * 9}, ["n", "y"] * 9
+    model = tb.NaiveBayes().fit(rows, y)
+    page = unescape(model.report().html)
+    assert "model.cross_val(X, y, folds=10)" in page
+    assert "tallybayes evaluate" not in page
+    model.save(tmp_path / "m.tally")
+    stored = modelfile.load(tmp_path / "m.tally")
+    page = unescape(model_report(stored.fitted, path="m.tally").html)
+    assert "tallybayes evaluate TRAINING.csv --target class --folds 10" in page
+    assert "cross_val" not in page

@@ -10,7 +10,7 @@ import tallybayes as tb
 from plain_model import ModelSpec, train
 from tallybayes.metrics import RANKING
 from tallybayes.sources import ReadOptions, arrow_files
-from tallybayes.workflows import evaluation, planning
+from tallybayes.workflows import evaluation, planning, weighing
 from workflows.mixed import mixed, write
 
 FRAME = mixed(64, seed=2)
@@ -166,6 +166,7 @@ def test_more_probabilities_than_fit_are_those_of_the_first_rows(
 def test_what_leave_one_out_alone_cannot_tell_has_no_line(how, monkeypatch):
     if how == "in a stream":
         monkeypatch.setattr(planning, "KEPT_BYTES", -1)
+    monkeypatch.setattr(weighing, "MOST_REFITTED", 0)
     scores = train(FRAME[["size", "label"]], "label", ModelSpec(plain=how != "best")).scores
     shown = [row[0] for row in scores.overall().rows]
     assert "accuracy" in shown

@@ -265,3 +265,11 @@ def test_classes_that_are_numbers_are_said_with_what_they_are_of(tmp_path):
     stored = train(table, "bad", ModelSpec(plain=True), scores=False).stored
     done = predict(stored, table, tmp_path / "out.csv")
     assert "4 rows predicted: 2 with bad = 0, 2 with bad = 1" in str(done)
+
+
+def test_categories_never_seen_name_those_that_may_be_meant(tmp_path):
+    table = {"status": ["Married", "Single"] * 20, "y": ["p", "q"] * 20}
+    stored = train(table, "y", ModelSpec(plain=True)).stored
+    for given, said in ((["married", "single"], "; did you mean 'Married'?"), (["9"], "counted$")):
+        with pytest.warns(tb.TallyBayesWarning, match=said.replace("?", r"\?")):
+            predict(stored, {"status": given}, tmp_path / "out.csv")

@@ -3,12 +3,14 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import tallybayes as tb
 from tallybayes.evidence import search
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load, save
 from tallybayes.sources import ReadOptions
+from tallybayes.validation.folds import folds_of
 from tallybayes.workflows import (
     evaluate,
     explain,
@@ -21,6 +23,7 @@ from tallybayes.workflows import (
     train,
     tune_spec,
     update,
+    weighing,
 )
 from workflows.mixed import assert_same_tally, features, mixed, write
 
@@ -228,3 +231,36 @@ def test_gaps_as_evidence_in_files_are_those_of_the_estimator(tmp_path, small_bl
     model.partial_fit(features(frame.assign(owner=None)), frame["label"])
     found = load(path).fitted.model.posterior(X)
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-9)
+
+
+def rows_to_rank(n):
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return {
+        "x": rng.normal(y * 1.0),
+        "c": np.where(rng.random(n) < 0.3 + 0.3 * y, "u", "v"),
+        "y": np.where(y, "yes", "no"),
+    }
+
+
+def test_small_tables_are_ranked_in_folds_by_models_that_never_saw_them():
+    rows = rows_to_rank(600)
+    trained = train(pa.table(rows), "y", ModelSpec(positive="yes"))
+    X, y = {name: rows[name] for name in "xc"}, rows["y"]
+    folds = folds_of(weighing.FOLDS, (y == "yes").astype(int))
+    aucs = []
+    for learnt, test in folds:
+        model = tb.SemiNaiveBayes().fit({n: x[learnt] for n, x in X.items()}, y[learnt])
+        proba = model.predict_proba({n: x[test] for n, x in X.items()})
+        aucs.append(roc_auc_score(y[test] == "yes", proba[:, 1]))
+    assert trained.scores.scores["roc_auc"] == pytest.approx(np.mean(aucs), abs=1e-9)
+    assert "roc_auc and average_precision are those of 5 folds" in str(trained)
+
+
+@pytest.mark.parametrize("more", [0, -1])
+def test_the_size_decides_and_of_larger_tables_it_is_said_how_to_rank_them(monkeypatch, more):
+    size = 90 * 2 * 2 + weighing.CELLS_OF_A_PAIR * 2**2  # rows, columns, classes
+    monkeypatch.setattr(weighing, "MOST_REFITTED", size + more)
+    trained = train(pa.table(rows_to_rank(90)), "y")
+    assert np.isnan(trained.scores.scores["roc_auc"]) == (more < 0)
+    assert ("evaluate DATA --target NAME --folds 10" in str(trained)) == (more < 0)

@@ -269,7 +269,10 @@ class _Options:
         away = LEAST * (self.support.spread or 0.0) * (1.0 if up else -1.0)
         if self.before is None or self.support.span is None:
             return self.start
-        return math.exp(math.log(self.start) + away) if self.support.log else self.start + away
+        if not self.support.log:
+            return self.start + away
+        with np.errstate(over="ignore"):  # of a spread that is absurd: beyond all numbers
+            return float(np.exp(math.log(self.start) + away))
 
     def like(self, value: Any) -> Any:
         """Return a value as the record has it: True and False, and whole numbers as such."""

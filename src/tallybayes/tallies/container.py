@@ -254,6 +254,7 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
         require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
         kinds: Any = self.kinds
         require(all(kind.settled("a column") == kind for kind in kinds))
+        require(all(v == v for kind in kinds for v in getattr(kind, "values", ())))  # no NaN
         kinds, reasons = (
             each * len(names) if len(each) == 1 else each for each in (kinds, self.reasons)
         )

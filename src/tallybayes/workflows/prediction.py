@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesWarning, warn
+from tallybayes.errors import TallyBayesWarning, likeness, warn
 from tallybayes.kinds import Categories
 from tallybayes.model import Fitted
 from tallybayes.model.plans import PREDICTION, PredictPlan, source_of
@@ -28,6 +28,8 @@ from tallybayes.sources.row_writers import format_for, row_writer
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import expecting
+
+LOOKED_AT = 20  # values that may be meant for others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +62,12 @@ def warn_of_unseen(fitted: Fitted, table: Any) -> None:
             known = block.support(unit, group.kind)
             if given and known is not None and given.isdisjoint(known.values):
                 there = listed(map(repr, known.values), 3) or "no values"
+                meant = (likeness(value, known.values) for value in sorted(given)[:LOOKED_AT])
+                hint = next(filter(None, meant), "")
                 warn(
                     f"no value of column {name!r} in the first {source.n_rows:,} rows was seen in "
                     f"training, so it tells nothing: {listed(map(repr, sorted(given)), 3)}, where "
-                    f"{there} were counted",
+                    f"{there} were counted{f'; {hint}' * bool(hint)}",
                     TallyBayesWarning,
                 )
 

@@ -116,7 +116,7 @@ def train(
         if spec.plain:
             tally, tables, rejected = count(rows, plan, read, keep=scores)
         else:
-            held = weigh(rows, plan, spec, columns, read)
+            held = weigh(rows, plan, spec, columns, read, folds=scores)
             tally, tables, rejected, weighed = held.tally, held.tables, held.rejected, held.evidence
             calibration, found = None if weighed is None else weighed.calibration, held.predictions
         fitted = spec.fitted(tally, columns, calibration, rows.files[0])

@@ -5,12 +5,14 @@ Views, joints and weights are found on at most 100,000 rows; all are counted, in
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.evidence import WeighedEvidence, search, weigh_sample
 from tallybayes.metrics import Predictions
 from tallybayes.model.plans import CountPlan
@@ -20,7 +22,13 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
-from tallybayes.workflows.planning import count, expecting
+from tallybayes.validation.folds import folds_of
+from tallybayes.validation.progress import progress
+from tallybayes.workflows.planning import LETTERS_OF_A_CELL, count, expecting
+
+FOLDS = 5
+MOST_REFITTED = 600_000  # rows times columns times classes: two or three seconds for all folds
+CELLS_OF_A_PAIR = 250  # it takes as long to look at two columns together
 
 
 class Reservoir:
@@ -102,10 +110,48 @@ class WeighedRows:
         return replace(found, rows=None, notes=notes)
 
 
+def in_folds(
+    table: Any, plan: CountPlan, spec: ModelSpec, columns: ColumnSpec
+) -> Predictions | None:
+    """Predict every row by models that were found and weighed without its fold.
+
+    None where that takes more than seconds, which the size of the table tells, or a class has but
+    one row.
+    """
+    codes, classes = plan.labels(table).codes(slice(0, table.num_rows))
+    texts = [n for n in plan.schema.names if plan.schema.kind(n).read_as == "text"]
+    letters, n = sum(table.column(name).nbytes for name in texts), len(plan.schema.names)
+    cells = table.num_rows * n + letters / LETTERS_OF_A_CELL
+    n_folds = min(FOLDS, int(np.bincount(codes).min()))
+    if cells * len(classes) + CELLS_OF_A_PAIR * n * n > MOST_REFITTED or n_folds < 2:
+        return None
+    parts = []
+    with warnings.catch_warnings(), suppress(TallyBayesError):
+        warnings.simplefilter("ignore", TallyBayesWarning)  # which the whole model has given
+        for train, test in progress(list(folds_of(n_folds, codes)), "ranking, fold by fold"):
+            some, others = (table.take(arrow_memory.from_numbers(each)) for each in (train, test))
+            found = weigh_sample(some, plan, spec, columns)
+            settled = replace(plan, schema=found.schema)
+            tally = settled.tally(some)
+            model = spec.fitted(tally, columns, found.calibration, "a part").model
+            parts.append(replace(settled.predictions(others, model), rows=test))
+        return Predictions.joined(parts)
+    return None  # what a fold is too small for, the whole need not be
+
+
 def weigh(
-    rows: Rows, plan: CountPlan, spec: ModelSpec, columns: ColumnSpec, read: ReadOptions
+    rows: Rows,
+    plan: CountPlan,
+    spec: ModelSpec,
+    columns: ColumnSpec,
+    read: ReadOptions,
+    *,
+    folds: bool = False,
 ) -> WeighedRows:
-    """Draw a sample of all rows, weigh its evidence, and count all rows in the views it has."""
+    """Draw a sample of all rows, weigh its evidence, and count all rows in the views it has.
+
+    Small tables are held out in `folds` too, for scores that rank rows.
+    """
     kept = Reservoir(search.MOST_ROWS)
 
     def work(table: Any) -> Any:
@@ -133,6 +179,10 @@ def weigh(
     evidence = weigh_sample(table, plan, spec, columns)
     settled = replace(plan, schema=evidence.schema)
     if whole:
+        if folds:
+            ranking = in_folds(table, plan, spec, columns)
+            held_out = replace(evidence.predictions, ranking=ranking)
+            evidence = replace(evidence, predictions=held_out)
         return WeighedRows(settled.tally(table), stream.rejected, evidence)
     tally, _, rejected = count(rows, settled, read)
     return WeighedRows(tally, rejected, evidence)
