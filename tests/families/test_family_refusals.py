@@ -77,6 +77,7 @@ REFUSED = [
     (lambda: tb.Categorical(unseen="x"), "unseen is 'x'"),
     (lambda: tb.estimate(COLOURS, tb.Categorical(m=1, p=tb.ByValue({"red": 0.5}))), "value 'blue'"),
     (lambda: tb.estimate(COLOURS, tb.Categorical(m=1, p=tb.ByClass({"no": 1}))), "class 'yes'"),
+    (lambda: tb.estimate(COLOURS, tb.Categorical(m=1, p=1e308)), r"p of .* is 1e\+308; .* most 1"),
     (lambda: tb.estimate(COLOURS, tb.Categorical(m=1, p=RED_OR_BLUE, unseen="smooth")), "any oth"),
     # counts
     (lambda: tb.Complement(alpha=0), "alpha > 0"),

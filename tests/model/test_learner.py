@@ -365,6 +365,33 @@ def test_a_class_of_which_what_is_stated_by_class_knows_nothing_is_refused():
     assert set(learner.posterior_of({"c": "a"})) == {"yes", "no"}
 
 
+def test_a_value_of_which_what_is_stated_by_value_knows_nothing_is_refused_everywhere():
+    rows, new, said = {"c": ["a", "b"]}, {"c": ["z"]}, "p of column 'c' says nothing of the value"
+    family = tb.Categorical(m=3, p=tb.ByValue({"a": 0.5, "b": 0.5}))
+    tally = tb.Tally.of(rows, ["yes", "no"])
+    for before in (tally, tally - tally):
+        learner = Learner(Fitted(before, Recipe(columns={"c": family})))
+        with pytest.raises(tb.TallyBayesError, match=said):
+            learner.learn({"c": "z"}, "yes")
+        assert learner.fitted.tally == before
+        learner.learn({"c": "a"}, "yes")
+        assert learner.posterior_of({"c": "a"})["yes"] > 0.5
+    model = tb.NaiveBayes({"c": family})
+    with pytest.raises(tb.TallyBayesError, match=said):
+        model.partial_fit(new, ["yes"])
+    other = tb.NaiveBayes({"c": "categorical"}).fit(new, ["yes"])
+    model.partial_fit(rows, ["yes", "no"])
+    for refused in (
+        lambda: model.partial_fit(new, ["yes"]),
+        lambda: model.merge(other),
+        lambda: model.fit(new, ["yes"]),
+    ):
+        with pytest.raises(tb.TallyBayesError, match=said):
+            refused()
+        assert model.tally_ == tally
+        assert model.predict(rows).tolist() == ["yes", "no"]
+
+
 def test_a_test_before_learning_is_a_score_and_then_a_record():
     ours, apart = learnt(), learnt()
     for record, label, weight in records_of(MIXED, MIXED.examples(40, 5)):

@@ -203,6 +203,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         fitted = Fitted(tally, recipe, classes, worth)
         if estimate:
             fitted.model  # noqa: B018  (what cannot be estimated is refused now)
+        else:
+            recipe.require(tally)
         self._fitted, self.classes_ = fitted, classes
         return self
 

@@ -26,7 +26,16 @@ from tallybayes.families.parameters import (
 )
 from tallybayes.families.registry import register
 from tallybayes.families.running import RunningShares, RunningStart
-from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
+from tallybayes.families.smoothing import (
+    MOST,
+    Alpha,
+    ByClass,
+    ByValue,
+    PriorGuess,
+    Ratios,
+    alpha_of_each,
+    guesses,
+)
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories
@@ -78,6 +87,10 @@ class Categorical(Family, frozen=True):
             raise TallyBayesError(
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
+
+    @property
+    def is_stated(self) -> bool:
+        return isinstance(self.p, ByValue | ByClass)
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         declared = info.declared or ((),) * len(info.names)

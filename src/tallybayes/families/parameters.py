@@ -292,6 +292,11 @@ class Family(Value, frozen=True):
             changes["unseen"] = unseen
         return structs.replace(self.unbound(), **changes)
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether it is stated by class or value, so that a new one may lack what it needs."""
+        return False
+
     def running(self, start: RunningStart) -> Sequence[RunningUnit] | None:
         """Return what scores each unit and learns rows in place; None: there is no short way.
 

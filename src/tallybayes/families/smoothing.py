@@ -74,7 +74,7 @@ def guesses(
             guess = for_class
             if isinstance(for_class, ByValue):
                 guess = _look_up(for_class.p, value, "value", name)
-            out[c, k] = number(guess, f"p of column {name!r}", least=0.0)
+            out[c, k] = number(guess, f"p of column {name!r}", least=0.0, most=1.0)
     return out
 
 

@@ -53,7 +53,7 @@ class Admission:
                     self._readers[name] = _plain
                 else:
                     self._readers[name] = _VALUES[str(of_values)]
-                if any(_states_values(recipe, tally, name) for recipe in recipes.values()):
+                if any(recipe.family_of(schema, name).is_stated for recipe in recipes.values()):
                     self._open.add(name)
             elif isinstance(kind, Words):
                 self._readers[name] = _text
@@ -105,12 +105,6 @@ class Admission:
     def is_open(self, record: Mapping[str, Any], label: Label) -> bool:
         """Tell whether a record has to be tried out before it is appended."""
         return label not in self.classes or not self._open.isdisjoint(record)
-
-
-def _states_values(recipe: Recipe, tally: Tally, name: str) -> bool:
-    """Tell whether a recipe says something of single values, which new ones would lack."""
-    stated = getattr(recipe.family_of(tally.schema, name), "p", None)
-    return not isinstance(stated, float | int | None)
 
 
 def _short(value: Any) -> str:

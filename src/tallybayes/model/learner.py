@@ -16,14 +16,12 @@ record is scored after others were learnt.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from threading import RLock
 from typing import Any
 
-from tallybayes.errors import TallyBayesError
 from tallybayes.families.running import log_of
 from tallybayes.families.terms import Scores
 from tallybayes.kind import ODD, Reader
@@ -31,7 +29,7 @@ from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.model.records import Posterior, posterior_from, table_of
-from tallybayes.priors import Empirical, Fixed
+from tallybayes.priors import Empirical
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 
@@ -188,17 +186,8 @@ class Learner:
 
     def _learn_alone(self, record: Mapping[str, Any], label: Label, weight: float) -> None:
         tally = self._counted() + self._alone(record, label, weight)
-        if isinstance(self._recipe.prior, Fixed):
-            self._recipe.prior.require(tally.classes)
-        if tally.classes != self._tally.classes and self._is_estimable():
-            Fitted(tally, self._recipe).model  # noqa: B018  (what is stated by class may lack it)
+        self._recipe.require(tally)
         self._become(tally)
-
-    def _is_estimable(self) -> bool:
-        """Tell whether there is a model already: of few records there may be none."""
-        with suppress(TallyBayesError):
-            return self._fitted.model is not None
-        return False
 
     def _read_first(self, record: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
         """Find out how values are read, by the values that were counted, and read a record."""
@@ -211,7 +200,9 @@ class Learner:
                 if reader is None:
                     raise LookupError  # what the kind takes is known when it is counted
                 if group not in schema.extra:
-                    readers[group.columns(unit)[0]] = reader
+                    place = group.columns(unit)[0]
+                    family = self._recipe.family_of(schema, schema.names[place])
+                    readers[place] = _known_only(reader, known) if family.is_stated else reader
         self._classes = {label: c for c, label in enumerate(self._fitted.classes)}
         self._label_type = type(self._fitted.classes[0]) if self._classes else None
         in_order = [readers[place] for place in range(len(self._names))]
@@ -249,6 +240,18 @@ class Learner:
         if self._units is None or (self._units.blank and self._waiting):
             self._units = _Units(self._model)
         return self._units.posterior(cells)
+
+
+def _known_only(reader: Reader, known: Sequence[Label]) -> Reader:
+    """Read values that were counted; of others it may not be stated what they need."""
+    values = frozenset(known)
+
+    def read(value: Any) -> Any:
+        if (cell := reader(value)) is not None and cell not in values:
+            raise LookupError
+        return cell
+
+    return read
 
 
 class _Units:

@@ -21,7 +21,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import ClassCounts, Model
 from tallybayes.model.worth import Worth
-from tallybayes.priors import Empirical, Prior, prior_of
+from tallybayes.priors import Empirical, Fixed, Prior, prior_of
 from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
@@ -95,6 +95,16 @@ class Recipe:
         counts = ClassCounts(self.prior, tally.rows, tally.weight)
         more = self.positive, calibration, self.rule
         return Model(tally.schema, classes, tuple(factors), counts, *more)
+
+    def require(self, tally: Tally) -> None:
+        """Refuse classes and values of which nothing is stated, where each needs something."""
+        classes = self.classes(tally)
+        if isinstance(self.prior, Fixed):
+            self.prior.require(classes)
+        if classes and any(family.is_stated for family in (*self.families, *self.columns.values())):
+            for factor in self.factors(tally.with_classes(classes)):
+                if factor.family.is_stated:
+                    factor.parameters  # noqa: B018
 
     def factors(self, tally: Tally) -> Iterator[Factor]:
         """Go through what each family estimates of a tally, before any calibration."""
