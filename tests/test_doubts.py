@@ -127,6 +127,10 @@ def test_files_say_it_in_the_same_words_and_so_does_the_stored_model(tmp_path, c
     assert "count its words (--text body) or leave it out (--drop body)" in told
     assert told.count("name rows") == 2
     assert list(map(str, doubts(tb.load(model).schema_))) == of_files
+    assert main(["evaluate", str(path), "-t", "y", "--folds", "2"]) == 0
+    told = capsys.readouterr().err
+    assert told.count("--drop id") == told.count("--text body") == 1  # the folds say no more
+    assert "columns=" not in told
 
 
 QUANTITY = r"has [\d,]+ different numbers in [\d,]+ rows, from -?\d+.*no class to predict"

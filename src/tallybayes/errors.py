@@ -135,6 +135,8 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     "did you mean 'income'?"
     >>> did_you_mean("age", ["income", "status"])
     "known: 'income', 'status'"
+    >>> did_you_mean("INCOME", ["income", "status"])
+    "did you mean 'income'?"
     >>> did_you_mean("2", [1, 2])
     'did you mean 2, without quotes?'
     """
@@ -149,7 +151,9 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 def likeness(name: object, known: Iterable[object]) -> str:
     """Return a hint that names the closest known name, or nothing where none is close."""
     named = {str(each): each for each in known}
-    for close in get_close_matches(str(name), list(named), n=1):
+    alike = [each for each in named if each.casefold() == str(name).casefold()]
+    same = [str(name)] if str(name) in named else alike
+    for close in (same or get_close_matches(str(name), list(named), n=1))[:1]:
         if close == str(name) and not isinstance(named[close], str):
             return f"did you mean {close}, without quotes?"
         return f"did you mean {close!r}?"

@@ -150,7 +150,7 @@ def _warned_once() -> Iterator[None]:
         kinds.setdefault(re.sub(r"[\d.]+", "", str(each.message)), []).append(each)
     for first, *others in kinds.values():
         more = f" (and in {len(others)} more folds)" if others else ""
-        warn(f"{first.message}{more}", first.category)
+        warn(f"{first.message}{more}", first.category, getattr(first.message, "remedies", ()))
 
 
 def joined(
