@@ -129,6 +129,7 @@ def test_a_column_that_is_wrong_about_new_rows_tells_less_than_nothing():
         "worse than no column at all: it is too sure of itself; use another family"
         in found.warnings[0]
     )
+    assert "drop" not in found.warnings[0]  # the only column
     assert not told(fitted, X, y)["x"].is_misleading
 
 
@@ -140,6 +141,7 @@ def test_what_no_smoothing_made_impossible_tells_minus_infinity():
     assert found.to_dict()["information"][0]["bits"] == "-inf"
     assert "-inf" in str(found)
     assert found.warnings[0].startswith("columns have values that the model holds to be impossib")
+    assert found.warnings[0].endswith("alpha above 0, or use another family")  # the only column
 
 
 # What columns repeat

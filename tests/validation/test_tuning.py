@@ -341,6 +341,7 @@ def test_everything_is_available_as_html_json_and_pickle():
         ({"model": sk.GaussianNB()}, "no estimator of tallybayes"),
         ({"model": tb.NaiveBayes}, "no estimator of tallybayes"),
         ({"score": "acuracy"}, "'acuracy' is not a score; did you mean 'accuracy'?"),
+        ({"score": "auc"}, "'auc' is not a score; did you mean 'roc_auc'?"),
         ({"score": "roc_auc"}, "rank rows.*folds=10"),
         ({"score": "f1_macro", "one_standard_error": True}, "standard error.*folds=10"),
         ({"folds": [(np.arange(30), np.arange(30, 60))]}, "pass nested=None"),

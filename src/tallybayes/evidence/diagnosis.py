@@ -624,10 +624,11 @@ def _warnings(
         )
     misleading = [each for each in information if each.is_misleading]
     if zero := [quoted(each.column) for each in misleading if each.assigns_zero]:
+        alone = len(information) == 1
         yield (
             "columns have values that the model holds to be impossible in the class of the row, so "
-            f"that no other can save it: {_named(zero)}; smooth with alpha above 0, use another "
-            "family, or drop them"
+            f"that no other can save it: {_named(zero)}; smooth with alpha above 0, "
+            + ("or use another family" if alone else "use another family, or drop them")
         )
     wrong = [quoted(each.column) for each in misleading if not each.assigns_zero]
     if wrong and len(information) == 1:
