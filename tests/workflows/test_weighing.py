@@ -264,3 +264,11 @@ def test_the_size_decides_and_of_larger_tables_it_is_said_how_to_rank_them(monke
     trained = train(pa.table(rows_to_rank(90)), "y")
     assert np.isnan(trained.scores.scores["roc_auc"]) == (more < 0)
     assert ("evaluate DATA --target NAME --folds 10" in str(trained)) == (more < 0)
+
+
+@pytest.mark.parametrize(("rows", "ranked"), [(4, False), (5, False), (6, True)])
+def test_where_a_class_is_too_small_for_folds_nothing_is_ranked(rows, ranked):
+    table = {"x": [1.0, 2.5, 0.5, 4.0, 3.0, 5.5][:rows], "y": ["p", "q"] * 3}
+    table["y"] = table["y"][:rows]
+    trained = train(pa.table(table), "y")
+    assert np.isnan(trained.scores.scores["roc_auc"]) == (not ranked)

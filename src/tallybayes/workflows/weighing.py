@@ -115,8 +115,8 @@ def in_folds(
 ) -> Predictions | None:
     """Predict every row by models that were found and weighed without its fold.
 
-    None where that takes more than seconds, which the size of the table tells, or a class has but
-    one row.
+    None where that takes more than seconds, which the size of the table tells, or a class has too
+    few rows for a fold's others to be weighed.
     """
     codes, classes = plan.labels(table).codes(slice(0, table.num_rows))
     texts = [n for n in plan.schema.names if plan.schema.kind(n).read_as == "text"]
@@ -130,6 +130,8 @@ def in_folds(
         warnings.simplefilter("ignore", TallyBayesWarning)  # which the whole model has given
         for train, test in progress(list(folds_of(n_folds, codes)), "ranking, fold by fold"):
             some, others = (table.take(arrow_memory.from_numbers(each)) for each in (train, test))
+            if not search.can_weigh(plan.tally(some).rows):
+                return None
             found = weigh_sample(some, plan, spec, columns)
             settled = replace(plan, schema=found.schema)
             tally = settled.tally(some)
